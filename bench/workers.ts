@@ -4,7 +4,6 @@ import { until } from '../tests/pipelines/support/test-control.ts'
 import { type Engine, missing, start } from '../tests/support/servers.ts'
 import { startFakeFleet } from '../tests/workers/support/fake-fleet.ts'
 import { addBoards, openFleet } from '../tests/workers/support/fleet.ts'
-import { startRedis } from '../tests/workers/support/redis.ts'
 
 /** Tasks at a time of one worker, each with one request under way. */
 const CONCURRENCY = 4
@@ -42,8 +41,8 @@ export async function run(parameters: readonly string[]): Promise<void> {
 /** Seconds from the start of a run to its end; all processes are up before it. */
 async function measure(url: string, workers: number, boards: number): Promise<number> {
   const database = await openDatabase(url)
-  const [redis, vendor] = await Promise.all([startRedis(), startFakeFleet(ITEMS)])
-  const fleet = await openFleet({ url, database, redis: redis.url })
+  const vendor = await startFakeFleet(ITEMS)
+  const fleet = await openFleet({ url, database })
   try {
     vendor.latencyMs = LATENCY_MS
     await fleet.server()
@@ -66,7 +65,6 @@ async function measure(url: string, workers: number, boards: number): Promise<nu
     return await finish('measured', 1, boards)
   } finally {
     await fleet.close()
-    await redis.kill()
     vendor.close()
     await database.close()
   }

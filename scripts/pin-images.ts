@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const FILES = ['Dockerfile', 'deploy/compose.yaml', 'deploy/chart/values.yaml']
-/** `FROM node:24 AS build`, `image: redis:8`; images with a variable in their name are chosen by whoever installs. */
+/** `FROM node:24 AS build`, `image: postgres:18`; images with a variable in their name are chosen by whoever installs. */
 const IMAGE = /^(FROM |\s*image: )([a-z0-9][\w./-]*:[\w.-]+)(?:@sha256:[0-9a-f]{64})?(?=\s|$)/gm
 
 /** Every image of a text with its digest; `digestOf` asks for it. */

@@ -8,7 +8,6 @@ import { ensureInstalled, node, root, run, say, step } from './install.mjs'
 /** Programs that tests use beside Node: Debian package → the file that shows that it is installed. */
 const PROGRAMS = {
   'mariadb-server': 'mariadbd',
-  'redis-server': 'redis-server',
   haproxy: 'haproxy',
   prometheus: 'prometheus',
   'chromium-headless-shell': 'chromium-headless-shell',

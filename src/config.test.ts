@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readConfig } from './config.ts'
+import { leftOverSettings, readConfig } from './config.ts'
 
 describe('readConfig', () => {
   it('has a default for everything', () => {
@@ -65,5 +65,20 @@ describe('readConfig', () => {
   it('cannot be changed', () => {
     const config = readConfig({ OIDC_PROVIDERS: '' })
     expect(Object.isFrozen(config) && Object.isFrozen(config.pushApiAllowedTables)).toBe(true)
+  })
+
+  it.each([
+    [{}, 'server', []],
+    [{ QUEUE_URL: ' ' }, 'server', []],
+    [{ RUN_TASKS_ON: 'workers' }, 'workers', []],
+    [
+      { QUEUE_URL: 'any://host' },
+      'workers',
+      [/^QUEUE_URL is no longer used: remove it, and set RUN_TASKS_ON=workers\./],
+    ],
+    [{ QUEUE_URL: 'any://host', RUN_TASKS_ON: 'server' }, 'server', [/^QUEUE_URL is no longer used: remove it\./]],
+  ])('tells in %j where tasks run, and what is left over', (environment, runTasksOn, sentences) => {
+    expect(readConfig(environment).runTasksOn).toBe(runTasksOn)
+    expect(leftOverSettings(environment)).toEqual(sentences.map((sentence) => expect.stringMatching(sentence)))
   })
 })

@@ -15,13 +15,28 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The result never changes. */
 export function readConfig(environment: Environment): Config {
-  const values = parse(variables, environment)
+  const values = parse(variables, withoutLeftOver(environment))
   const oidc = values.oidcProviders.map((name) => ({
     name,
     ...parse(oidcProvider, environment, `OIDC_${name.toUpperCase().replaceAll('-', '_')}_`),
   }))
   return deepFreeze({ ...values, dataFolder: resolve(values.dataFolder), oidc })
 }
+
+const has = (environment: Environment, name: string) => (environment[name]?.trim() ?? '') !== ''
+
+/** One sentence for each setting that an older version had and this one does not. */
+export function leftOverSettings(environment: Environment): readonly string[] {
+  if (!has(environment, 'QUEUE_URL')) return []
+  const instead = has(environment, 'RUN_TASKS_ON') ? 'remove it' : 'remove it, and set RUN_TASKS_ON=workers'
+  return [`QUEUE_URL is no longer used: ${instead}. Workers take tasks from the database, without Redis.`]
+}
+
+/** Whoever had QUEUE_URL had workers. */
+const withoutLeftOver = (environment: Environment): Environment =>
+  has(environment, 'QUEUE_URL') && !has(environment, 'RUN_TASKS_ON')
+    ? { ...environment, RUN_TASKS_ON: 'workers' }
+    : environment
 
 const SECRETS = [
   'encryptionSecret',
@@ -33,7 +48,7 @@ const SECRETS = [
   'otlpHeaders',
   'proxyIdentitySecret',
 ] as const
-const ADDRESSES = ['databaseUrl', 'notificationEndpoint', 'otlpEndpoint', 'queueUrl'] as const
+const ADDRESSES = ['databaseUrl', 'notificationEndpoint', 'otlpEndpoint'] as const
 
 /** What no log may show. */
 export function secretsOf(config: Config): readonly string[] {

@@ -39,11 +39,17 @@ export function redact(text: string): string {
   return clean.replace(SIGNED, `$1 ${HIDDEN}`)
 }
 
+/** Of what could not be written yet. */
+const MOST_HELD_BYTES = 16 << 20
+
 /** Without a file it goes to standard error, so that the output of a command can be piped on. */
 export function logDestination(file?: string): DestinationStream {
   if (file === undefined) return pino.destination({ dest: 2, sync: true })
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  return pino.destination({ dest: file, sync: true, mode: 0o600 })
+  const destination = pino.destination({ dest: file, sync: true, mode: 0o600, maxLength: MOST_HELD_BYTES })
+  // A disk that is full costs the lines that do not fit into memory. Without a listener the program would end with the first.
+  destination.on('error', () => {})
+  return destination
 }
 
 export type LogFormat = 'json' | 'text'

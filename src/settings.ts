@@ -180,15 +180,12 @@ const collecting = {
     'PIPELINE_MAX_PARALLEL',
     whole(0).optional(),
     'The most pipelines that run at the same time, over all servers of the database. 0: no limit.',
-    '1; with `QUEUE_URL` no limit',
+    '1; with `RUN_TASKS_ON=workers` no limit',
   ],
-  queueUrl: [
-    'QUEUE_URL',
-    z
-      .string()
-      .regex(/^rediss?:\/\/[^\s/]+/, 'must look like redis://user:password@host:6379/0')
-      .optional(),
-    'A Redis, for example `redis://host:6379`. With it, servers give tasks to [workers](operations.md#beyond-one-machine) and run none themselves.',
+  runTasksOn: [
+    'RUN_TASKS_ON',
+    z.enum(['server', 'workers'], 'must be server or workers').default('server'),
+    '`server`: servers run tasks themselves. `workers`: servers run none, and [workers](operations.md#beyond-one-machine) take them from the database.',
   ],
   drainSeconds: [
     'DRAIN_SECONDS',

@@ -7,6 +7,7 @@ import type { Services } from '../control-plane/services.ts'
 import type { Database } from '../database/database.ts'
 import type { Measures } from '../measure/measures.ts'
 import type { Plugin } from '../plugin-kit/spec/plugin.ts'
+import type { Standstill } from '../runner/standstill/standstill.ts'
 import type { Secrets } from '../secrets.ts'
 import type { AttemptLimit } from './access/attempt-limit.ts'
 import type { HeavyWork } from './heavy/heavy-work.ts'
@@ -37,6 +38,8 @@ export interface ApiContext {
   readonly admitStream: AdmitStream
   /** What Prometheus reads. */
   readonly measures: Measures
+  /** Whether the collection stands still, as this process sees it. */
+  readonly standstill: Standstill
 }
 
 /** One file a resource. */

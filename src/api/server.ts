@@ -13,6 +13,7 @@ import { UserError } from '../errors.ts'
 import { explainIssues, type Issue } from '../explain-issues.ts'
 import type { Logger } from '../log.ts'
 import { createMeasures, type Measures } from '../measure/measures.ts'
+import { createStandstill, type Standstill } from '../runner/standstill/standstill.ts'
 import { accessMode } from './access/access-token.ts'
 import { attemptLimit, networkOf } from './access/attempt-limit.ts'
 import { actorOf, installGate, isProbe } from './access/gate.ts'
@@ -42,6 +43,8 @@ export interface ServerDependencies {
   readonly log: Logger
   /** Of this process; made where none is handed in. */
   readonly measures?: Measures
+  /** The same; one that looks when it is asked. */
+  readonly standstill?: Standstill
 }
 
 const LONGEST_NAME_IN_ADDRESS = 3000
@@ -64,7 +67,8 @@ export async function createServer({ config, control, log, ...others }: ServerDe
   server.server.maxConnections = config.mostConnections
   limitWaiting(server.server, { unused: config.mostUnusedConnections, all: config.mostConnections })
   const api = server as unknown as Api
-  const measures = others.measures ?? createMeasures({ ...control.context, version: packageFile.version })
+  const standstill = others.standstill ?? createStandstill(control.context, { needsWorkers: false })
+  const measures = others.measures ?? createMeasures({ ...control.context, version: packageFile.version, standstill })
   const shared = sharedAnswers()
   const context: ApiContext = {
     config,
@@ -87,11 +91,12 @@ export async function createServer({ config, control, log, ...others }: ServerDe
       onRun: requireHeavy,
     }),
     admitStream: streamLimit(config.mostEventStreams),
-    measures,
+    ...{ measures, standstill },
   }
 
   api.addHook('onClose', async () => {
     if (!others.measures) measures.close()
+    if (!others.standstill) await standstill.stop()
     await Promise.all([context.heavy.close(), context.longWork.close()])
   })
   requireLaws(api)

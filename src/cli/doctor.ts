@@ -3,18 +3,15 @@ import { recordUse } from '../control-plane/connection-states.ts'
 import type { ControlPlane } from '../control-plane/control-plane.ts'
 import type { Services } from '../control-plane/services.ts'
 import { testConnection } from '../control-plane/test-connection.ts'
-import { messageOf } from '../errors.ts'
+import type { Database } from '../database/database.ts'
+import { messageOf, UnavailableError } from '../errors.ts'
 import { redact } from '../log.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
-import {
-  checkApiKeys,
-  checkClock,
-  checkDisk,
-  checkRunner,
-  checkSchedule,
-  type Finding,
-  keyFinding,
-} from '../runner/health.ts'
+import { prepareDatabase } from '../prepare-database.ts'
+import { checkApiKeys, checkSchedule, type Finding, findingsOf, keyFinding } from '../runner/health.ts'
+import { NOTHING, readDisk } from '../runner/standstill/facts.ts'
+import { lookOnce, snapshotOf } from '../runner/standstill/standstill.ts'
+import type { Thresholds } from '../runner/standstill/thresholds.ts'
 import { openControl } from './control.ts'
 import { createRuntime, type Runtime, withDatabase } from './runtime.ts'
 
@@ -30,43 +27,63 @@ export const doctor = new Command('doctor')
     if (findings.some(({ state }) => state === 'bad')) process.exitCode = 1
   })
 
-async function examine(runtime: Runtime): Promise<Finding[]> {
-  const disk = await checkDisk(runtime.config)
+export async function examine(runtime: Runtime, thresholds: Partial<Thresholds> = {}): Promise<Finding[]> {
+  const { config } = runtime
+  const { dataFolder } = config
+  const look = async (database: Database, isNeeded = true) => {
+    const options = { needsWorkers: config.runTasksOn === 'workers', thresholds }
+    return findingsOf(config, await lookOnce({ database, dataFolder }, options), isNeeded)
+  }
+  let unprepared: unknown
   try {
     return await withDatabase(
       runtime,
       async (database) => {
-        const kind = runtime.config.databaseUrl ? 'the one that DB_URL names' : 'embedded'
-        const opened: Finding = { check: 'database', state: 'good', message: `${kind}, tables are in place` }
-        return [opened, disk, ...(await checkControl(runtime, () => openControl(runtime, database)))]
+        // It answers, and accepts no changes: the look says so.
+        if (unprepared) return [...(await look(database))]
+        const opened = await checkControl(runtime, () => openControl(runtime, database))
+        return [...opened.findings, ...(await look(database, opened.hasSchedule))]
       },
       () => {},
+      (database) =>
+        prepareDatabase(database).catch((error) => {
+          if (!(database.explain(error) instanceof UnavailableError)) throw error
+          unprepared = error
+        }),
     )
   } catch (error) {
-    return [{ check: 'database', state: 'bad', message: messageOf(error) }, disk]
+    const disk = findingsOf(config, snapshotOf({ ...NOTHING, disk: await readDisk(dataFolder) }, thresholds))
+    const database: Finding = { check: 'database', state: 'bad', message: messageOf(error) }
+    return [database, ...disk.filter(({ check }) => check === 'disk')]
   }
 }
 
-async function checkControl({ config, signal }: Runtime, open: () => Promise<ControlPlane>): Promise<Finding[]> {
+interface Opened {
+  readonly findings: readonly Finding[]
+  /** Somebody must start runs. */
+  readonly hasSchedule: boolean
+}
+
+async function checkControl({ config, signal }: Runtime, open: () => Promise<ControlPlane>): Promise<Opened> {
   let control: ControlPlane
   try {
     control = await open()
   } catch (error) {
-    return [{ check: 'encryption key', state: 'bad', message: messageOf(error) }]
+    return {
+      findings: [{ check: 'encryption key', state: 'bad', message: messageOf(error) }],
+      hasSchedule: true,
+    }
   }
   const sources = control.context.plugins.flatMap(({ source }) => (source && !source.settingsOf ? [source] : []))
   const connections = await Promise.all(sources.map((source) => checkConnections(control, source, signal)))
-  const { database } = control.context
   const { items } = await control.services.blueprints.list({ pageSize: 1000 })
-  const hasSchedule = items.some(({ enable, isManual }) => enable && !isManual)
-  return [
+  const findings = [
     keyFinding(config),
-    await checkClock(database),
-    await checkRunner(config, database, hasSchedule),
-    ...(await checkApiKeys(database)),
+    ...(await checkApiKeys(control.context.database)),
     ...connections.flat(),
-    ...(await checkSchedule(control.services, database)),
+    ...(await checkSchedule(control.services, control.context.database)),
   ]
+  return { findings, hasSchedule: items.some(({ enable, isManual }) => enable && !isManual) }
 }
 
 const PATIENCE_MS = 30_000

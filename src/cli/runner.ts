@@ -5,10 +5,10 @@ import type { Logger } from '../log.ts'
 import { closeFolders } from '../private-file.ts'
 import { requireSameKey } from '../rotate-key.ts'
 import { type Runner, startRunner } from '../runner/runner.ts'
+import type { TellStandstill } from '../runner/servers.ts'
 import type { TaskDispatch } from '../runner/task-dispatch.ts'
 import { createTaskThreads } from '../runner/task-threads.ts'
 import { createQueueDispatch } from '../runner/workers/queue-dispatch.ts'
-import { type QueuePlace, queueName } from '../runner/workers/queue-place.ts'
 import type { Secrets } from '../secrets.ts'
 
 export const { version } = packageFile
@@ -20,19 +20,23 @@ export function closeOwnFolders({ dataFolder }: Pick<Config, 'dataFolder'>, log:
   }
 }
 
-/** Runs pipelines beside other servers of the same database: their tasks in threads of this process, or with QUEUE_URL by workers. */
-export async function startOwnRunner(config: Config, control: ControlPlane, databaseUrl: string): Promise<Runner> {
+/** Runs pipelines beside other servers of the same database: their tasks in threads of this process, or with RUN_TASKS_ON=workers by those. */
+export async function startOwnRunner(
+  config: Config,
+  control: ControlPlane,
+  databaseUrl: string,
+  tellStandstill?: TellStandstill,
+): Promise<Runner> {
   const { database, secrets, log } = control.context
-  const place = placeOf(config, secrets)
+  const hasWorkers = config.runTasksOn === 'workers'
   const runner = await startRunner(control, {
-    dispatch: place
-      ? createQueueDispatch({ database, log, version, queue: await openQueue(place, log) })
-      : ownThreads(config, secrets, databaseUrl),
+    dispatch: hasWorkers ? createQueueDispatch({ database, log, version }) : ownThreads(config, secrets, databaseUrl),
     consume: config.consumePipelines,
-    maxParallel: config.pipelineMaxParallel ?? (place ? 0 : 1),
+    maxParallel: config.pipelineMaxParallel ?? (hasWorkers ? 0 : 1),
     resume: config.resumePipelines,
     calculationDelayMs: config.calculationDelayMs,
     version,
+    ...(tellStandstill && { tellStandstill }),
   })
   try {
     await requireSameKey(database, secrets)
@@ -42,13 +46,6 @@ export async function startOwnRunner(config: Config, control: ControlPlane, data
     throw error
   }
 }
-
-/** Most servers do without Redis, and start sooner without its library. */
-const openQueue = async (place: QueuePlace, log: Logger) =>
-  (await import('../runner/workers/task-queue.ts')).openTaskQueue(place, log)
-
-export const placeOf = ({ queueUrl }: Pick<Config, 'queueUrl'>, { fingerprint }: Secrets): QueuePlace | undefined =>
-  queueUrl ? { url: queueUrl, name: queueName(fingerprint) } : undefined
 
 export const ownThreads = (config: Config, { key }: Secrets, databaseUrl: string): TaskDispatch =>
   createTaskThreads({

@@ -3,10 +3,10 @@ import { Command } from 'commander'
 import { followAlerts } from '../alerts/follow.ts'
 import { publicUrlOf } from '../alerts/links.ts'
 import { accessMode } from '../api/access/access-token.ts'
-import type { Config } from '../config.ts'
+import { type Config, leftOverSettings } from '../config.ts'
 import { UserError } from '../errors.ts'
 import { startTracing } from '../observe/tracing.ts'
-import { checkClock } from '../runner/health.ts'
+import { clockTrouble } from '../runner/health.ts'
 import { startLogRetention } from '../runner/log-retention.ts'
 import { startRetention } from '../runner/retention/retention.ts'
 import { engineOn } from '../traffic/engine/connect.ts'
@@ -23,14 +23,15 @@ export const up = new Command('up')
     const { config, log, signal } = runtime
     requireAccessRule(config)
     await requireFreePort(config)
+    for (const line of leftOverSettings(process.env)) say(line)
     closeOwnFolders(config, log)
     await withDatabase(
       runtime,
       async (database, url) => {
         if (signal.aborted) return untilStopped(runtime)
         const control = await openControl(runtime, database)
-        const clock = await checkClock(database)
-        if (clock.state === 'bad') say(`the clock of this machine is ${clock.message}`)
+        const clock = await clockTrouble(database)
+        if (clock) say(clock)
         await startTracing(config)
         // A third of all modules: other commands start sooner without them.
         const [{ startWatching }, { createServer }] = await Promise.all([
@@ -38,9 +39,9 @@ export const up = new Command('up')
           import('../api/server.ts'),
         ])
         const watching = await startWatching(runtime, control)
-        const { measures } = watching
-        const server = await createServer({ config, control, log, measures })
-        const runner = await startOwnRunner(config, control, url)
+        const { measures, standstill } = watching
+        const server = await createServer({ config, control, log, measures, standstill })
+        const runner = await startOwnRunner(config, control, url, standstill.told)
         const watch = startWatch(engineOn(database), (id, err) =>
           log.warn({ err, switch: id }, 'cannot watch a switch'),
         )

@@ -5,10 +5,12 @@ import { createMeasures, type Measures } from '../measure/measures.ts'
 import { serveMeasures } from '../measure/serve.ts'
 import { stopTracing } from '../observe/tracing.ts'
 import { followWork } from '../observe/work-events.ts'
+import { createStandstill, type Standstill } from '../runner/standstill/standstill.ts'
 import type { Runtime } from './runtime.ts'
 
 export interface Watching {
   readonly measures: Measures
+  readonly standstill: Standstill
   stop(): Promise<void>
 }
 
@@ -16,19 +18,24 @@ export async function startWatching(
   { config, log }: Pick<Runtime, 'config' | 'log'>,
   control: ControlPlane,
 ): Promise<Watching> {
-  const measures = createMeasures({ ...control.context, version: packageFile.version })
+  const standstill = createStandstill(control.context, { needsWorkers: config.runTasksOn === 'workers' })
+  standstill.start()
+  const measures = createMeasures({ ...control.context, version: packageFile.version, standstill })
   const quiet = followWork((event) => {
     if (event.kind !== 'line') return
-    const { kind: _, line, ...place } = event
-    log.info(place, line)
+    const { kind: _, line, isWarning, ...place } = event
+    if (isWarning) log.warn(place, line)
+    else log.info(place, line)
   })
   const { host, metricsPort } = config
   const server = metricsPort === undefined ? undefined : await serveMeasures(measures, host, metricsPort, log)
   return {
     measures,
+    standstill,
     async stop() {
       quiet()
       measures.close()
+      await standstill.stop()
       await server?.stop()
       await stopTracing()
     },

@@ -1,22 +1,23 @@
 import { Command } from 'commander'
+import { leftOverSettings } from '../config.ts'
 import { storedKey } from '../encryption-key.ts'
 import { UserError } from '../errors.ts'
 import { startTracing } from '../observe/tracing.ts'
 import { requireSameKey } from '../rotate-key.ts'
-import { checkClock } from '../runner/health.ts'
+import { clockTrouble } from '../runner/health.ts'
 import { startLogRetention } from '../runner/log-retention.ts'
 import { openControl } from './control.ts'
-import { closeOwnFolders, ownThreads, placeOf, version } from './runner.ts'
+import { closeOwnFolders, ownThreads, version } from './runner.ts'
 import { createRuntime, untilStopped, withDatabase } from './runtime.ts'
 
 const MOST_TASKS = 100
 
 export const worker = new Command('worker')
-  .description('run tasks for servers that have the same QUEUE_URL and DB_URL')
+  .description('run tasks for servers that have the same DB_URL and RUN_TASKS_ON=workers')
   .option('--concurrency <number>', 'tasks at a time', '8')
   .addHelpText(
     'after',
-    '\nIt has no API. It needs the DB_URL, QUEUE_URL and ENCRYPTION_SECRET of its servers. With METRICS_PORT it answers /ping and\n/metrics there. Stopped with SIGTERM, it takes nothing new and waits DRAIN_SECONDS for its tasks; other workers continue what is left.',
+    '\nIt has no API. It needs the DB_URL and ENCRYPTION_SECRET of its servers. With METRICS_PORT it answers /ping and\n/metrics there. Stopped with SIGTERM, it takes nothing new and waits DRAIN_SECONDS for its tasks; other workers continue what is left.',
   )
   .action(async ({ concurrency: wish }: { readonly concurrency: string }) => {
     const concurrency = Number(wish)
@@ -25,10 +26,8 @@ export const worker = new Command('worker')
     }
     const runtime = createRuntime()
     const { config, log, signal } = runtime
-    if (!config.queueUrl) {
-      throw new UserError('QUEUE_URL is not set: a worker needs the Redis of its servers, such as redis://host:6379.')
-    }
     if (!config.databaseUrl) throw new UserError('DB_URL is not set: a worker needs the database of its servers.')
+    for (const line of leftOverSettings(process.env)) say(line)
     closeOwnFolders(config, log)
     await withDatabase(
       runtime,
@@ -40,9 +39,8 @@ export const worker = new Command('worker')
         const control = await openControl(runtime, database)
         const { context } = control
         const { secrets } = context
-        const clock = await checkClock(database)
-        if (clock.state === 'bad') say(`the clock of this machine is ${clock.message}`)
-        const place = placeOf(config, secrets) as NonNullable<ReturnType<typeof placeOf>>
+        const clock = await clockTrouble(database)
+        if (clock) say(clock)
         const threads = ownThreads(config, secrets, url)
         await startTracing(config)
         const [{ startWatching }, { startWorkerProcess }] = await Promise.all([
@@ -50,7 +48,10 @@ export const worker = new Command('worker')
           import('../runner/workers/worker-process.ts'),
         ])
         const watching = await startWatching(runtime, control)
-        const process = await startWorkerProcess(context, { place, threads, concurrency, version })
+        const process = await startWorkerProcess(context, {
+          ...{ threads, concurrency, version },
+          tellStandstill: watching.standstill.told,
+        })
         const logs = startLogRetention(context, config.logRetentionDays)
         try {
           await requireSameKey(database, secrets)

@@ -3,13 +3,10 @@ import { listConnections } from '../control-plane/connection-states.ts'
 import type { ServiceContext } from '../control-plane/services.ts'
 import { QUEUED, UNFINISHED } from '../control-plane/states.ts'
 import { layersOf } from '../control-plane/storage.ts'
-import { selectRows } from '../control-plane/store.ts'
 import { gaps } from '../plugin-kit/raw/gaps.ts'
 import { quarantine } from '../plugin-kit/raw/quarantine.ts'
-import { LEASE_MS } from '../runner/servers.ts'
 import { pipelines, tasks } from '../system/pipelines.ts'
-import { blueprints } from '../system/projects.ts'
-import { servers } from '../system/runs.ts'
+import { blueprints, projects } from '../system/projects.ts'
 
 export type DatabaseReader = ServiceContext
 
@@ -21,12 +18,12 @@ export interface DatabaseMeasures {
   readonly pipelines: readonly Value[]
   readonly oldest: readonly Value[]
   readonly tasks: readonly Value[]
-  readonly servers: readonly Value[]
   readonly budget: readonly Value[]
   readonly working: readonly Value[]
   readonly gaps: readonly Value[]
   readonly quarantine: readonly Value[]
   readonly completed: readonly Value[]
+  readonly created: readonly Value[]
   readonly storage: readonly Value[]
 }
 
@@ -41,14 +38,10 @@ export async function readDatabase(context: DatabaseReader): Promise<DatabaseMea
 }
 
 async function readAll(context: DatabaseReader): Promise<DatabaseMeasures> {
-  const { kysely } = context.database
-  const known = await selectRows(kysely, servers)
-  const living = known.filter(({ updated_at }) => updated_at && Date.now() - updated_at.getTime() < 2 * LEASE_MS)
   const connections = await listConnections(context)
   const labelsOf = ({ plugin, name }: { plugin: string; name: string }) => ({ plugin, connection: name })
   return {
     ...(await readQueue(context)),
-    servers: [{ labels: {}, value: living.length }],
     budget: connections.flatMap((each) =>
       each.requestsLeft === null ? [] : [{ labels: labelsOf(each), value: each.requestsLeft }],
     ),
@@ -58,6 +51,7 @@ async function readAll(context: DatabaseReader): Promise<DatabaseMeasures> {
     gaps: await counts(context, gaps.name, ['plugin', 'kind']),
     quarantine: await counts(context, quarantine.name, ['plugin']),
     completed: await lastCompleted(context),
+    created: await projectsMade(context),
     storage: await storageNow(context),
   }
 }
@@ -106,6 +100,14 @@ async function lastCompleted({ database: { kysely } }: DatabaseReader): Promise<
     inner join ${sql.table(pipelines.name)} as run on run.blueprint_id = blueprint.id and run.status = 'TASK_COMPLETED'
     where blueprint.project_name <> '' group by blueprint.project_name`.execute(kysely)
   return rows.flatMap(({ project, at }) => (at ? [{ labels: { project }, value: at.getTime() / 1000 }] : []))
+}
+
+/** So that a project which has never succeeded can be told from one that is new. */
+async function projectsMade({ database: { kysely } }: DatabaseReader): Promise<Value[]> {
+  const rows = await kysely.selectFrom(projects.name).select(['name', 'created_at']).execute()
+  return rows.flatMap(({ name, created_at }) =>
+    created_at instanceof Date ? [{ labels: { project: String(name) }, value: created_at.getTime() / 1000 }] : [],
+  )
 }
 
 /** Some engines look at every table for it. */

@@ -1,7 +1,9 @@
 /** What Prometheus reads at `/metrics`. No label holds a secret, or a value that somebody sent. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { followWork, type WorkEvent } from '../observe/work-events.ts'
+import type { Standstill } from '../runner/standstill/standstill.ts'
 import { type DatabaseMeasures, type DatabaseReader, readDatabase } from './database-measures.ts'
+import { standstillGauges } from './standstill-gauges.ts'
 
 export interface AnsweredRequest {
   readonly method: string
@@ -22,6 +24,7 @@ export interface Measures {
 
 export interface MeasuresContext extends DatabaseReader {
   readonly version: string
+  readonly standstill: Standstill
 }
 
 const REQUEST_BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 5, 30]
@@ -43,6 +46,7 @@ export function createMeasures(context: MeasuresContext): Measures {
   )
   const stop = followWork(countWork(registers))
   const gauges = databaseGauges(registers)
+  const standing = standstillGauges(registers)
   let hasDefaults = false
   return {
     contentType: registry.contentType,
@@ -53,7 +57,9 @@ export function createMeasures(context: MeasuresContext): Measures {
       // It watches the event loop and the memory from then on: nobody pays for what nobody reads.
       if (!hasDefaults) collectDefaultMetrics({ register: registry })
       hasDefaults = true
-      gauges.set(context.database.connections(), await readDatabase(context))
+      const [snapshot, read] = await Promise.all([context.standstill.latest(), readDatabase(context)])
+      standing.set(snapshot)
+      gauges.set(context.database.connections(), read)
       return registry.metrics()
     },
     close: stop,
@@ -104,7 +110,7 @@ function countWork(registers: Registers): (event: WorkEvent) => void {
   }
 }
 
-const UNLABELLED = ['oldest', 'servers']
+const UNLABELLED = ['oldest']
 
 /** What the database knows; the same on every server of it. */
 function databaseGauges(registers: Registers) {
@@ -116,7 +122,6 @@ function databaseGauges(registers: Registers) {
     pipelines: gauge('weir_pipelines', 'Pipelines that wait or run.', ['state']),
     oldest: gauge('weir_queue_oldest_seconds', 'How long the oldest pipeline that waits has waited.'),
     tasks: gauge('weir_tasks', 'Tasks of these pipelines, by state.', ['status']),
-    servers: gauge('weir_servers', 'Servers and workers that live.'),
     budget: gauge('weir_connection_requests_left', 'What the source still allowed when it last said so.', [
       ...['plugin', 'connection'],
     ]),
@@ -128,6 +133,7 @@ function databaseGauges(registers: Registers) {
     completed: gauge('weir_project_last_success_timestamp_seconds', 'When the last run of a project completed.', [
       'project',
     ]),
+    created: gauge('weir_project_created_timestamp_seconds', 'When a project was made.', ['project']),
     storage: gauge('weir_storage_bytes', 'What the tables take on disk, with their indexes.', ['layer']),
   }
   return {

@@ -1,8 +1,15 @@
 /** What work tells of itself, from any thread of this process, to whoever counts or logs it. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { BroadcastChannel } from 'node:worker_threads'
 
 export type WorkEvent =
-  | { readonly kind: 'task'; readonly plugin: string; readonly status: string; readonly seconds: number }
+  | {
+      readonly kind: 'task'
+      readonly plugin: string
+      readonly status: string
+      readonly seconds: number
+      readonly place?: WorkPlace
+    }
   | {
       readonly kind: 'subtask'
       readonly plugin: string
@@ -20,8 +27,11 @@ export type WorkEvent =
       readonly status: number
       readonly seconds: number
       readonly bytes: number
+      /** The task that asks; none: somebody tests a connection, or chooses scopes. */
+      readonly place?: WorkPlace | undefined
     }
-  | ({ readonly kind: 'line'; readonly line: string } & WorkPlace)
+  /** `isWarning`: about the log itself, which does not hold it. */
+  | ({ readonly kind: 'line'; readonly line: string; readonly isWarning?: boolean } & WorkPlace)
 
 /** Which run a line of a log is about. */
 export interface WorkPlace {
@@ -29,6 +39,11 @@ export interface WorkPlace {
   readonly task?: number
   readonly plugin?: string
 }
+
+const places = new AsyncLocalStorage<WorkPlace>()
+/** What is done within belongs to this task. */
+export const atWorkPlace = <Result>(place: WorkPlace, work: () => Result): Result => places.run(place, work)
+export const workPlace = (): WorkPlace | undefined => places.getStore()
 
 const NAME = 'weir work'
 let sender: BroadcastChannel | undefined

@@ -1,44 +1,23 @@
 /** What is good and what is not about this installation, as `weir doctor` and the web client tell it. */
-import { statfs } from 'node:fs/promises'
-import { sql } from 'kysely'
+import { hostname } from 'node:os'
 import type { Config } from '../config.ts'
 import { nextTick } from '../control-plane/cron.ts'
 import { lastRunLack } from '../control-plane/partial-data.ts'
 import type { ServiceContext, Services } from '../control-plane/services.ts'
-import { isFinished, QUEUED } from '../control-plane/states.ts'
+import { isFinished } from '../control-plane/states.ts'
 import { selectRows } from '../control-plane/store.ts'
 import { counted } from '../counted.ts'
-import { schemaVersions } from '../database/migrate.ts'
 import { apiKeys } from '../system/access.ts'
-import { pipelines } from '../system/pipelines.ts'
-import { blueprintTicks, servers } from '../system/runs.ts'
-import { LEASE_MS } from './servers.ts'
+import { blueprintTicks } from '../system/runs.ts'
+import { CAUSES, CHECKS } from './standstill/causes.ts'
+import { type Facts, NOTHING, readDatabase } from './standstill/facts.ts'
+import { onMachine, type Snapshot, snapshotOf } from './standstill/standstill.ts'
 
 export const FINDING_STATES = ['good', 'warning', 'bad'] as const
 export interface Finding {
   readonly check: string
   readonly state: (typeof FINDING_STATES)[number]
   readonly message: string
-}
-
-const GIGABYTE = 1024 ** 3
-/** From here on somebody should look, and from there on runs are about to fail. */
-const LITTLE_GIGABYTES = 2
-const NEARLY_NO_GIGABYTES = 0.5
-
-export async function checkDisk({ dataFolder }: Pick<Config, 'dataFolder'>): Promise<Finding> {
-  try {
-    const { bavail, bsize } = await statfs(dataFolder)
-    const free = (bavail * bsize) / GIGABYTE
-    const message = `${free.toFixed(1)} GB free for ${dataFolder}`
-    if (free < NEARLY_NO_GIGABYTES) {
-      const remedy = 'free some space, or see `npx weir storage` and `npx weir retention`'
-      return { check: 'disk', state: 'bad', message: `nearly full: ${message}; ${remedy}` }
-    }
-    return { check: 'disk', state: free < LITTLE_GIGABYTES ? 'warning' : 'good', message }
-  } catch {
-    return { check: 'disk', state: 'good', message: `${dataFolder} will be generated at the first start` }
-  }
 }
 
 export const keyFinding = ({
@@ -86,46 +65,71 @@ export async function checkSchedule(
 }
 
 /** All that can be told in a moment, by a server that runs. */
-export async function examineServer(
-  config: Config,
-  { database }: Pick<ServiceContext, 'database'>,
-): Promise<readonly Finding[]> {
-  return [
-    await checkDatabase(config, database),
-    keyFinding(config),
-    await checkRunner(config, database),
-    await checkClock(database),
-    await checkDisk(config),
-  ]
+export function examineServer(config: Config, snapshot: Snapshot): readonly Finding[] {
+  return [keyFinding(config), ...findingsOf(config, snapshot)]
 }
 
-async function checkDatabase({ databaseUrl }: Config, { kysely }: ServiceContext['database']): Promise<Finding> {
-  const began = performance.now()
-  const { rows } = await sql<{ version: number | null }>`
-    select max(version) as version from ${sql.table(schemaVersions.name)}`.execute(kysely)
-  const kind = databaseUrl ? 'the one that DB_URL names' : 'embedded'
-  const took = Math.max(1, Math.round(performance.now() - began))
-  return {
-    check: 'database',
-    state: 'good',
-    message: `${kind}, answers in ${took} ms, schema version ${rows[0]?.version}`,
+/** What the causes of a standstill say, a line for each part; the parts in which nothing stands still say how they are. */
+export function findingsOf(config: Config, { facts, standing }: Snapshot, isNeeded = true): readonly Finding[] {
+  return CHECKS.flatMap((check): Finding[] => {
+    const own = standing.filter(({ cause }) => CAUSES[cause].check === check)
+    if (own.length === 0) return WELL[check](facts, config, isNeeded)
+    const message = own.map(
+      (each) => `${each.host === hostname() ? '' : onMachine(each)}${each.sentence} ${each.remedy}`,
+    )
+    return [{ check, state: own.every(({ isEarly }) => isEarly) ? 'warning' : 'bad', message: message.join(' ') }]
+  })
+}
+
+const GIGABYTE = 1024 ** 3
+const WELL: Readonly<Record<(typeof CHECKS)[number], (facts: Facts, config: Config, isNeeded: boolean) => Finding[]>> =
+  {
+    database({ database: { statementSeconds = 0 } }, { databaseUrl }) {
+      const kind = databaseUrl ? 'the one that DB_URL names' : 'embedded'
+      const took = Math.max(1, Math.round(statementSeconds * 1000))
+      return [{ check: 'database', state: 'good', message: `${kind}, tables are in place, answers in ${took} ms` }]
+    },
+    clock: () => [{ check: 'clock', state: 'good', message: "as the database's" }],
+    disk({ disk }, { dataFolder }) {
+      const message = disk
+        ? `${(disk.freeBytes / GIGABYTE).toFixed(1)} GB free for ${dataFolder}`
+        : `${dataFolder} will be generated at the first start`
+      return [{ check: 'disk', state: 'good', message }]
+    },
+    runner: ({ queue }, config, isNeeded) => (queue ? [runnerFinding(queue, config, isNeeded)] : []),
+    sources: () => [],
   }
+
+/** `isNeeded`: without a server something is left undone. */
+function runnerFinding(
+  { members, waiting, running }: NonNullable<Facts['queue']>,
+  { consumePipelines, runTasksOn }: Config,
+  isNeeded: boolean,
+): Finding {
+  const alive = (kind: string) => members.filter((each) => each.kind === kind && each.isAlive).length
+  const [serving, workers] = [alive('server'), alive('worker')]
+  const runs = `${counted(running.length, 'run')} under way, ${waiting.count} waiting`
+  if (serving === 0) {
+    const why = consumePipelines ? 'start the server again' : 'this one has CONSUME_PIPELINES=false; start another'
+    const state = isNeeded || running.length + waiting.count > 0 ? 'bad' : 'warning'
+    return { check: 'runner', state, message: `no server takes runs: ${why}; ${runs}` }
+  }
+  if (runTasksOn !== 'workers' && workers > 0) {
+    const message = `${counted(workers, 'worker')} without tasks, because servers run them: set RUN_TASKS_ON=workers on all servers; ${runs}`
+    return { check: 'runner', state: 'warning', message }
+  }
+  const helpers = workers > 0 ? ` with ${counted(workers, 'worker')}` : ''
+  return { check: 'runner', state: 'good', message: `${counted(serving, 'server')} at work${helpers}; ${runs}` }
 }
 
-const MOST_SECONDS_OFF = 60
-
-/** Runs and leases do not go by it, but what they note does: times of servers and of sources would not fit together. */
-export async function checkClock({ kysely }: ServiceContext['database'], now = Date.now): Promise<Finding> {
-  const before = now()
-  const { rows } = await sql<{ at: Date }>`select current_timestamp(3) as at`.execute(kysely)
-  const at = rows[0]?.at.getTime() ?? before
-  const after = now()
-  // Within the time that the question took nobody knows better.
-  const off = (at < before ? at - before : Math.max(0, at - after)) / 1000
-  if (Math.abs(off) <= MOST_SECONDS_OFF) return { check: 'clock', state: 'good', message: "as the database's" }
-  const side = off < 0 ? 'ahead of' : 'behind'
-  const message = `${counted(Math.round(Math.abs(off)), 'second')} ${side} that of the database: set the clocks of both machines by NTP`
-  return { check: 'clock', state: 'bad', message }
+/** Runs and leases do not go by the clock, but what they note does: said at the start, and not only after a minute. */
+export async function clockTrouble(
+  database: ServiceContext['database'],
+  clock: () => number = Date.now,
+): Promise<string | undefined> {
+  const { standing } = snapshotOf({ ...NOTHING, database: await readDatabase(database, clock) })
+  const found = standing.find(({ cause }) => cause === 'clock_off')
+  return found && `${found.sentence} ${found.remedy}`
 }
 
 /** Keys that open nothing any more; whoever uses them is refused. */
@@ -135,34 +139,4 @@ export async function checkApiKeys({ kysely }: ServiceContext['database'], now =
   const names = expired.slice(0, 5).map(({ name }) => name)
   const message = `${counted(expired.length, 'expired key')}, such as ${names.join(', ')}: renew or delete them`
   return [{ check: 'API keys', state: 'warning', message }]
-}
-
-/** `isNeeded`: without a server something is left undone. */
-export async function checkRunner(
-  { consumePipelines, queueUrl }: Config,
-  { kysely }: ServiceContext['database'],
-  isNeeded = true,
-): Promise<Finding> {
-  const known = await selectRows(kysely, servers)
-  // Clocks of machines differ: who was heard of lately enough is taken for living.
-  const living = known.filter(({ updated_at }) => updated_at && Date.now() - updated_at.getTime() < 2 * LEASE_MS)
-  const workers = living.filter(({ role }) => role === 'worker').length
-  const serving = living.length - workers
-  const { rows } = await sql<{ running: number; waiting: number }>`select
-      coalesce(sum(case when status = 'TASK_RUNNING' then 1 else 0 end), 0) as running,
-      coalesce(sum(case when status in (${sql.join(QUEUED)}) then 1 else 0 end), 0) as waiting
-    from ${sql.table(pipelines.name)} where finished_at is null`.execute(kysely)
-  const { running = 0, waiting = 0 } = rows[0] ?? {}
-  const runs = `${counted(Number(running), 'run')} under way, ${Number(waiting)} waiting`
-  if (serving === 0) {
-    const why = consumePipelines ? 'start the server again' : 'this one has CONSUME_PIPELINES=false; start another'
-    const state = isNeeded || Number(running) + Number(waiting) > 0 ? 'bad' : 'warning'
-    return { check: 'runner', state, message: `no server takes runs: ${why}; ${runs}` }
-  }
-  if (queueUrl && workers === 0) {
-    const message = `no worker takes tasks: start one with npx weir worker, or unset QUEUE_URL; ${runs}`
-    return { check: 'runner', state: 'bad', message }
-  }
-  const helpers = queueUrl ? ` with ${counted(workers, 'worker')}` : ''
-  return { check: 'runner', state: 'good', message: `${counted(serving, 'server')} at work${helpers}; ${runs}` }
 }

@@ -1,4 +1,4 @@
-/** Does something again and again, with a pause in between; what goes wrong once does not end it. */
+/** Does something again and again, with a pause in between, which may be another each time; what goes wrong once does not end it. */
 export interface Repeated {
   /** The pause is over. */
   wake(): void
@@ -6,13 +6,17 @@ export interface Repeated {
   stop(): Promise<void>
 }
 
-export function repeat(pauseMs: number, body: () => Promise<void>, onError: (error: unknown) => void): Repeated {
+export function repeat(
+  pauseMs: number | (() => number),
+  body: () => Promise<void>,
+  onError: (error: unknown) => void,
+): Repeated {
   let isStopped = false
   let isWoken = false
   let endPause = () => {}
   const pause = () =>
     new Promise<void>((done) => {
-      const timer = setTimeout(done, pauseMs)
+      const timer = setTimeout(done, typeof pauseMs === 'number' ? pauseMs : pauseMs())
       endPause = () => {
         clearTimeout(timer)
         done()

@@ -15,7 +15,7 @@ import type { Database } from '../database/database.ts'
 import { FatalError, publicMessageOf, UnavailableError } from '../errors.ts'
 import { keepSecret, redact } from '../log.ts'
 import { inSpan } from '../observe/tracing.ts'
-import { tellWork } from '../observe/work-events.ts'
+import { atWorkPlace, tellWork } from '../observe/work-events.ts'
 import type { PlanTask } from '../plugin-kit/spec/plan.ts'
 import type { Plugin } from '../plugin-kit/spec/plugin.ts'
 import type { Subtask, SubtaskResult, TaskRun } from '../plugin-kit/spec/subtask.ts'
@@ -24,7 +24,8 @@ import { pipelines, subtasks, tasks } from '../system/pipelines.ts'
 import { taskProgress } from '../system/runs.ts'
 import { trackProgress } from './progress.ts'
 import type { TaskOutcome } from './task-dispatch.ts'
-import { createTaskLog, logFolder, taskLogName } from './task-log.ts'
+import { logFolder, taskLogName } from './task-log.ts'
+import { createTaskLog } from './write-log.ts'
 
 export interface TaskEnvironment {
   readonly database: Database
@@ -47,15 +48,17 @@ export async function runTask(environment: TaskEnvironment, taskId: number, sign
   if (!task) throw new FatalError(`there is no task ${taskId}`)
   const began = performance.now()
   const attributes = { 'weir.pipeline': task.pipeline_id, 'weir.task': task.id, 'weir.plugin': task.plugin }
+  const place = { pipeline: task.pipeline_id, task: task.id, plugin: task.plugin }
   // A request may have started it, in the same process.
   const outcome = await besideAnswers(() =>
     inSpan(`task ${task.plugin}`, attributes, async (span) => {
-      const ended = await runStored(environment, task, signal)
+      const ended = await atWorkPlace(place, () => runStored(environment, task, signal))
       span.set({ 'weir.status': ended.status })
       return ended
     }),
   )
-  tellWork({ kind: 'task', plugin: task.plugin, status: outcome.status, seconds: (performance.now() - began) / 1000 })
+  const seconds = (performance.now() - began) / 1000
+  tellWork({ kind: 'task', plugin: task.plugin, status: outcome.status, seconds, place })
   return outcome
 }
 

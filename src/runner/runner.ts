@@ -22,10 +22,11 @@ import { cancelRequests, recoverLost, release, takeNext } from './queue.ts'
 import { repeat } from './repeat.ts'
 import { CANCELLED, runPipeline } from './run-pipeline.ts'
 import { followSchedule } from './schedule.ts'
-import { joinServers, LEASE_MS } from './servers.ts'
+import { joinServers, LEASE_MS, type TellStandstill } from './servers.ts'
 import type { TaskDispatch } from './task-dispatch.ts'
 import { connectionOfTask, leasesOfTask, optionsOfTask } from './task-leases.ts'
-import { createTaskLog, logFolder, PIPELINE_LOG } from './task-log.ts'
+import { logFolder, PIPELINE_LOG } from './task-log.ts'
+import { createTaskLog } from './write-log.ts'
 
 export interface RunnerOptions {
   readonly dispatch: TaskDispatch
@@ -41,6 +42,7 @@ export interface RunnerOptions {
   readonly calculationDelayMs?: number
   /** Of the code, for whoever looks at the queue. */
   readonly version?: string
+  readonly tellStandstill?: TellStandstill
 }
 export interface Runner {
   /** Stops taking work; what runs is interrupted, and continues at the next start. */
@@ -65,11 +67,12 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
   const { dispatch, consume, maxParallel, resume, leaseMs = LEASE_MS, version = '' } = options
   const { calculationDelayMs = CALCULATION_DELAY_MS } = options
   const running = new Map<number, Run>()
+  const about = { role: 'server', host: hostname(), version }
   const joinOthers = async (): Promise<Server> => {
     const leaseHolder = newLeaseHolder()
     return {
       leaseHolder,
-      membership: await joinServers(database, leaseHolder, leaseMs, { role: 'server', host: hostname(), version }),
+      membership: await joinServers(database, leaseHolder, leaseMs, about, options.tellStandstill),
     }
   }
   dispatch.fence.open(now(), leaseMs)

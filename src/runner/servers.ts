@@ -5,9 +5,11 @@ import type { Database } from '../database/database.ts'
 import { isLeaseHolderGone } from '../database/lease-holder.ts'
 import type { RowOf } from '../database/table.ts'
 import { scopeLeases, servers } from '../system/runs.ts'
+import type { Told } from './standstill/standing.ts'
+import { THRESHOLDS } from './standstill/thresholds.ts'
 
 /** How long a server may be silent before others take over what it holds. */
-export const LEASE_MS = 15_000
+export const LEASE_MS = THRESHOLDS.silentMs
 
 export interface Watch {
   isDead(leaseHolder: string): Promise<boolean>
@@ -21,6 +23,8 @@ export interface Membership extends Watch {
 }
 /** What others are told of a server or worker. */
 export type AboutServer = Partial<Pick<RowOf<typeof servers>, 'role' | 'host' | 'version' | 'concurrency'>>
+/** Why the collection stands still, as far as this process alone can tell: it goes with every beat. */
+export type TellStandstill = () => Told | undefined
 
 /** Watches the beats of others, whether or not this process is one of them. */
 export function watchServers({ kysely }: Database, leaseMs: number): Watch {
@@ -47,13 +51,17 @@ export async function joinServers(
   leaseHolder: string,
   leaseMs: number,
   about: AboutServer = {},
+  tell: TellStandstill = () => undefined,
 ): Promise<Membership> {
   const { kysely } = database
   const { isDead } = watchServers(database, leaseMs)
   let beats = 0
   await insertRow(kysely, servers, { holder: leaseHolder, beats, ...about })
   return {
-    beat: async () => (await updateRows(kysely, servers, { holder: leaseHolder }, { beats: ++beats })) === 1,
+    beat: async () => {
+      const values = { beats: ++beats, standstill: tell() ?? null }
+      return (await updateRows(kysely, servers, { holder: leaseHolder }, values)) === 1
+    },
     isDead,
     async forgetDead() {
       for (const row of await selectRows(kysely, servers)) if (row.holder !== leaseHolder) await isDead(row.holder)

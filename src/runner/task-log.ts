@@ -1,7 +1,7 @@
-/** One log file per task, in the data folder of the server or worker that ran it. */
-import { closeSync, createReadStream, mkdirSync, openSync, writeSync } from 'node:fs'
+/** Where the log of a task is, and how it is read. */
+import { createReadStream } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { packed, tarFile, tarText } from '../basics/tar.ts'
 import type { TaskRow } from '../control-plane/pipeline-rows.ts'
@@ -10,8 +10,6 @@ import { isFinished } from '../control-plane/states.ts'
 import { findRow, type Queries, selectRows } from '../control-plane/store.ts'
 import type { TaskStatus } from '../domain/enums.ts'
 import { UserError } from '../errors.ts'
-import { redact } from '../log.ts'
-import { tellWork, type WorkPlace } from '../observe/work-events.ts'
 import { tasks } from '../system/pipelines.ts'
 import { taskRuns } from '../system/workers.ts'
 import { loggedTasks, storedLog } from './workers/stored-logs.ts'
@@ -102,21 +100,4 @@ export async function logArchive(
     for (const task of others) yield* tarText(taskLogName(task), await storedLog(database.kysely, task.id))
   }
   return packed(entries())
-}
-
-export interface TaskLog {
-  (line: string): void
-  close(): void
-}
-
-/** Appends at once, so that a reader follows and a crash loses nothing; secrets are redacted. The server's log gets it, too. */
-export function createTaskLog(path: string, place: WorkPlace): TaskLog {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const file = openSync(path, 'a', 0o600)
-  const log = (line: string) => {
-    const clean = redact(line)
-    writeSync(file, `${new Date().toISOString()} ${clean}\n`)
-    tellWork({ kind: 'line', ...place, line: clean })
-  }
-  return Object.assign(log, { close: () => closeSync(file) })
 }

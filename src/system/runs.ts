@@ -4,6 +4,7 @@ import {
   boolean,
   defineTable,
   indexed,
+  json,
   key,
   optional,
   string,
@@ -26,6 +27,8 @@ export const servers = defineTable(
     concurrency: bigint(),
     /** It takes nothing new, and will stop. */
     is_draining: boolean(),
+    /** Why the collection stands still as far as this process alone can tell, such as its disk; empty: it does not. */
+    standstill: json(),
     ...written,
   },
   { meaning: 'Servers that may run pipelines, and workers that run their tasks.' },

@@ -17,7 +17,7 @@ export const taskRuns = defineTable(
   '_weir_task_runs',
   {
     task_id: key(bigint()),
-    /** Of this attempt, and the name of its job in Redis. */
+    /** Of this attempt: whoever has an older one can do nothing. */
     token: string(40),
     pipeline_id: bigint(),
     project: string(),

@@ -4,8 +4,10 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { writeTemplates } from '../../scripts/write-dashboards.ts'
 import { readConfig } from '../../src/config.ts'
+import { UNFINISHED } from '../../src/control-plane/states.ts'
+import { danglingIn } from './support/dangling.ts'
 import { BUILD_LIMIT_MS, ensureHelm, lint, type Manifest, missing, render } from './support/helm.ts'
-import { breachesOf, containersOf, podOf, problemsOf } from './support/kubernetes.ts'
+import { breachesOf, containersOf, podOf, problemsOf, templateOf } from './support/kubernetes.ts'
 import {
   defaultPort,
   isCommand,
@@ -18,7 +20,8 @@ import {
   version,
 } from './support/weir.ts'
 
-const CASES = ['external', 'everything', 'several-servers']
+const CASES = ['external', 'everything', 'several-servers', 'watched', 'restored']
+const OF_WEIR = ['server', 'worker', 'reader', 'backup', 'restore']
 const fileOf = (name: string) => join(root, 'tests/deploy/values', `${name}.yaml`)
 /** Every secret of the values files has it. */
 const SECRET = 'for-tests'
@@ -93,12 +96,35 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
       for (const manifest of of(name)) {
         for (const { image, args = [], env = [], name: own } of containersOf(manifest)) {
           expect(isPinnedImage(image), image).toBe(true)
-          if (!['server', 'worker', 'reader'].includes(own)) continue
+          if (!OF_WEIR.includes(own)) continue
           expect(isCommand(args), args.join(' ')).toBe(true)
           for (const { name: variable } of env) expect(isSetting(variable), variable).toBe(true)
+          expect(new Set(env.map((each: { name: string }) => each.name)).size, own).toBe(env.length)
           const values = env.map(({ name: variable, value }: { name: string; value: string }) => [variable, value])
           expect(() => readConfig(Object.fromEntries(values))).not.toThrow()
         }
+      }
+    })
+
+    it('is read by Prometheus on a port that asks nobody who they are', () => {
+      const watched = of(name).filter((each) => each.kind === 'Deployment')
+      const service = find(name, 'Service', 'weir-metrics') as Manifest
+      expect(service.spec.type ?? 'ClusterIP').toBe('ClusterIP')
+      for (const manifest of watched) {
+        const [{ env, ports }] = containersOf(manifest)
+        const value = env.find((each: { name: string }) => each.name === 'METRICS_PORT').value
+        expect(ports).toContainEqual({ name: 'metrics', containerPort: Number(value) })
+        expect(service.spec.ports).toEqual([{ name: 'metrics', port: Number(value), targetPort: 'metrics' }])
+        const { labels, annotations = {} } = templateOf(manifest).metadata
+        expect(labels).toMatchObject(service.spec.selector)
+        const monitored = find(name, 'ServiceMonitor', 'weir') !== undefined
+        expect(annotations['prometheus.io/port']).toBe(monitored ? undefined : value)
+        const policy = find(name, 'NetworkPolicy', `weir-${labels['app.kubernetes.io/component']}`)
+        if (policy)
+          expect(policy.spec.ingress.flatMap((rule: any) => rule.ports)).toContainEqual({
+            port: 'metrics',
+            protocol: 'TCP',
+          })
       }
     })
 
@@ -136,6 +162,13 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
       expect.stringContaining('replicas must be integer'),
       'Deployment.spec.template.spec.containers[0].readinesProbe is no field',
     ])
+    const scaled = structuredClone(find('watched', 'ScaledObject', 'weir-worker') as Manifest)
+    scaled.spec.minReplicas = scaled.spec.minReplicaCount
+    scaled.spec.maxReplicaCount = 'many'
+    expect(await problemsOf(scaled)).toEqual([
+      expect.stringContaining('maxReplicaCount must be integer'),
+      'spec.minReplicas is no field',
+    ])
     expect(breachesOf(deployment)).toContain('server may gain privileges')
     server.envFrom = [{ secretRef: { name: 'nobody' } }]
     expect(danglingIn(deployment, of('external'))).toEqual(['secret nobody'])
@@ -146,20 +179,30 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
       of('external')
         .map(({ kind }) => kind)
         .sort(),
-    ).toEqual(['Deployment', 'NetworkPolicy', 'PersistentVolumeClaim', 'Secret', 'Service', 'ServiceAccount'].sort())
+    ).toEqual(
+      ['Deployment', 'NetworkPolicy', 'PersistentVolumeClaim', 'Secret', 'Service', 'Service', 'ServiceAccount'].sort(),
+    )
     const { stringData } = find('external', 'Secret', 'weir') as Manifest
     expect(readConfig(stringData).databaseUrl).toBe('mysql://weir:for-tests@db.example.com:3306/lake')
   })
 
-  it('the address of the bundled database and queue are those of their services', () => {
+  it('the address of the bundled database is that of its service', () => {
     const { stringData } = find('everything', 'Secret', 'weir') as Manifest
-    for (const variable of ['DB_URL', 'QUEUE_URL']) {
-      const { hostname, port, password } = new URL(stringData[variable])
-      const service = find('everything', 'Service', hostname) as Manifest
-      expect(service.spec.ports[0].port).toBe(Number(port))
-      expect(password).toBe(SECRET)
-    }
+    const { hostname, port, password } = new URL(stringData.DB_URL)
+    const service = find('everything', 'Service', hostname) as Manifest
+    expect(service.spec.ports[0].port).toBe(Number(port))
+    expect(password).toBe(SECRET)
     expect(() => readConfig(stringData)).not.toThrow()
+  })
+
+  it('servers run tasks themselves, unless there are workers', () => {
+    const runsTasksOn = (name: string) =>
+      containersOf(find(name, 'Deployment', 'weir') as Manifest)[0].env.find(
+        (each: any) => each.name === 'RUN_TASKS_ON',
+      )?.value
+    expect(runsTasksOn('external')).toBeUndefined()
+    expect(runsTasksOn('everything')).toBe('workers')
+    expect(runsTasksOn('several-servers')).toBe('workers')
   })
 
   it('workers: a number, or as many as their processors ask for', () => {
@@ -169,6 +212,87 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
       minReplicas: 2,
       maxReplicas: 6,
     })
+  })
+
+  it('workers: as many as there are tasks, none if there are none', () => {
+    const { spec } = find('watched', 'ScaledObject', 'weir-worker') as Manifest
+    expect(spec).toMatchObject({ minReplicaCount: 0, maxReplicaCount: 12, fallback: { replicas: 3 } })
+    const [{ metadata, authenticationRef }] = spec.triggers
+    expect(metadata).toMatchObject({ serverAddress: 'http://prometheus.monitoring:9090', threshold: '4' })
+    expect(authenticationRef).toEqual({ name: 'prometheus-reader' })
+    const [, measure, states] = /(weir_\w+)\{namespace="default",status=~"(.+)"\}/.exec(metadata.query) ?? []
+    expect(measure).toBe('weir_tasks')
+    expect(states?.split('|').toSorted()).toEqual(UNFINISHED.toSorted())
+    expect(find('watched', 'Deployment', 'weir-worker')?.spec.replicas).toBeUndefined()
+    expect(of('watched').some(({ kind }) => kind === 'HorizontalPodAutoscaler')).toBe(false)
+  })
+
+  it('one disruption budget for servers, one for workers', () => {
+    const budgets = of('everything').filter(({ kind }) => kind === 'PodDisruptionBudget')
+    expect(budgets.map(({ spec }) => spec.selector.matchLabels['app.kubernetes.io/component'])).toEqual([
+      'server',
+      'worker',
+    ])
+  })
+
+  it('settings of all pods, and those of servers and workers before them', () => {
+    const settingOf = (kind: string, own: string, variable: string) =>
+      containersOf(find('watched', kind, own) as Manifest)[0].env.find((each: any) => each.name === variable)?.value
+    expect(settingOf('Deployment', 'weir', 'API_REQUESTS_PER_HOUR')).toBe('1000000')
+    expect(settingOf('Deployment', 'weir-worker', 'API_REQUESTS_PER_HOUR')).toBe('500')
+    for (const [kind, own] of [
+      ['Deployment', 'weir'],
+      ['Deployment', 'weir-worker'],
+      ['CronJob', 'weir-backup'],
+    ] as const) {
+      expect(settingOf(kind, own, 'ENDPOINT_CIDR_BLACKLIST')).toBe('10.0.0.0/8')
+    }
+    expect(settingOf('CronJob', 'weir-backup', 'TRUSTED_PROXIES')).toBeUndefined()
+  })
+
+  it('certificate authorities and volumes of its owner, in every pod of Weir', () => {
+    const pods = of('watched').filter((each) => containersOf(each).some(({ name }) => OF_WEIR.includes(name)))
+    expect(pods.map(({ kind }) => kind).sort()).toEqual(['CronJob', 'Deployment', 'Deployment'])
+    for (const manifest of pods) {
+      const [{ env, volumeMounts }] = containersOf(manifest)
+      const { value } = env.find((each: any) => each.name === 'NODE_EXTRA_CA_CERTS')
+      expect(volumeMounts).toContainEqual({
+        ...{ name: 'certificate-authorities', mountPath: value, subPath: 'ca.crt', readOnly: true },
+      })
+      expect(volumeMounts).toContainEqual({ name: 'ssh', mountPath: '/etc/weir/ssh', readOnly: true })
+      const { configMap } = podOf(manifest).volumes.find((each: any) => each.name === 'certificate-authorities')
+      expect(configMap).toEqual({ name: 'authorities', items: [{ key: 'bundle.pem', path: 'ca.crt' }] })
+    }
+  })
+
+  it('the rules of Prometheus are those of the file, without those that are left out', () => {
+    const { groups } = (find('watched', 'PrometheusRule', 'weir') as Manifest).spec
+    const all = parse(read('deploy/prometheus/rules.yaml')).groups
+    const kept = all.map(({ name, rules }: any) => ({
+      ...{ name, rules: rules.filter(({ alert }: any) => alert !== 'WeirProjectStale') },
+    }))
+    expect(groups).toEqual(kept)
+  })
+
+  it('backups: to a bucket or a volume, with what stays', () => {
+    const commandOf = (name: string) => containersOf(find(name, 'CronJob', 'weir-backup') as Manifest)[0].args
+    expect(commandOf('watched')).toEqual(['backup', '--to', 's3://backups/weir', '--keep-days', '30', '--rehearse'])
+    expect(commandOf('restored')).toEqual(['backup', '--to', '/backups', '--keep', '14'])
+    const [{ env, envFrom }] = containersOf(find('watched', 'CronJob', 'weir-backup') as Manifest)
+    expect(env).toContainEqual({ name: 'BACKUP_S3_ENDPOINT', value: 'https://minio.example.com:9000' })
+    expect(envFrom).toContainEqual({ secretRef: { name: 'weir-secrets' } })
+    expect(find('restored', 'PersistentVolumeClaim', 'weir-backups')?.metadata.annotations).toEqual({
+      'helm.sh/resource-policy': 'keep',
+    })
+  })
+
+  it('a restore has the database for itself', () => {
+    const job = of('restored').find(({ kind }) => kind === 'Job') as Manifest
+    expect(containersOf(job)[0].args).toEqual(['restore', '/backups/weir-backup-20260131T021700Z.backup'])
+    for (const own of ['weir', 'weir-worker']) expect(find('restored', 'Deployment', own)?.spec.replicas).toBe(0)
+    expect(of('restored').some(({ kind }) => kind === 'HorizontalPodAutoscaler')).toBe(false)
+    expect(find('restored', 'CronJob', 'weir-backup')?.spec.suspend).toBe(true)
+    expect(find('watched', 'CronJob', 'weir-backup')?.spec.suspend).toBe(false)
   })
 
   it.each([
@@ -191,11 +315,42 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
   it.each([
     [[], /secrets\.encryptionSecret is empty: set it and keep a copy, or name secrets\.existingSecret/],
     [given('secrets.encryptionSecret=0123456789abcdef'), /There is no database: set database\.url/],
-    [[...ENOUGH, ...given('workers.enabled=true')], /Workers need a queue: set queue\.url/],
     [[...ENOUGH, ...given('server.replicas=2')], /one node only: set persistence\.accessMode to ReadWriteMany/],
     [
       [...ENOUGH, ...given('server.replicas=2', 'persistence.enabled=false')],
       /a token of its own: set secrets\.authToken/,
+    ],
+    [
+      [...ENOUGH, ...given('server.settings.METRICS_PORT=9000')],
+      /METRICS_PORT is no setting .*: set metrics\.port instead/,
+    ],
+    [[...ENOUGH, ...given('settings.AUTH=none')], /AUTH is no setting .*: set auth instead/],
+    [[...ENOUGH, ...given('metrics.port=8080')], /metrics.*port/s],
+    [
+      [...ENOUGH, ...given('workers.enabled=true', 'workers.autoscaling.enabled=true', 'workers.autoscaling.by=queue')],
+      /set workers\.autoscaling\.queue\.prometheus to the address/,
+    ],
+    [
+      [
+        ...ENOUGH,
+        ...given('workers.enabled=true', 'workers.autoscaling.enabled=true', 'workers.autoscaling.minReplicas=0'),
+      ],
+      /Set it to 1 or more, or workers\.autoscaling\.by to queue/,
+    ],
+    [
+      [...ENOUGH, ...given('metrics.prometheusRule.enabled=true', 'metrics.prometheusRule.leaveOut={WeirTired}')],
+      /leaveOut names WeirTired, and there is no such alert\. There are: WeirAbsent/,
+    ],
+    [[...ENOUGH, ...given('backup.enabled=true', 'backup.to=s3://b/w')], /name a secret with AWS_ACCESS_KEY_ID/],
+    [[...ENOUGH, ...given('backup.enabled=true', 'backup.to=/srv/backups')], /backup.*to.*pattern/s],
+    [[...ENOUGH, ...given('backup.enabled=true', 'backup.schedule=nightly')], /backup.*schedule.*pattern/s],
+    [
+      [...ENOUGH, ...given('restore.from=/backups/a.backup')],
+      /set backup\.enabled to true, and leave backup\.to empty/,
+    ],
+    [
+      [...ENOUGH, ...given('certificateAuthorities.secret=a', 'certificateAuthorities.configMap=b')],
+      /certificateAuthorities names a config map and a secret: name one of them/,
     ],
     [[...ENOUGH, ...given('ingress.enabled=true')], /ingress\.hosts is empty/],
     [[...ENOUGH, ...given('sever.replicas=2')], /sever.*not allowed/s],
@@ -205,52 +360,3 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
     expect(() => render(parameters)).toThrow(sentence)
   })
 })
-
-/** Names in a manifest that nothing in the release has. */
-function danglingIn(manifest: Manifest, all: readonly Manifest[]): string[] {
-  const has = (kind: string, name: string) => all.some((each) => each.kind === kind && each.metadata.name === name)
-  const selects = (labels: object) =>
-    all.some(({ spec }) => spec?.template && isSubset(labels, spec.template.metadata.labels))
-  const { kind, spec } = manifest
-  const wanted: [boolean, string][] = []
-  for (const { envFrom = [], env = [], volumeMounts = [] } of containersOf(manifest)) {
-    const secrets = [
-      ...envFrom.map((each: any) => each.secretRef.name),
-      ...env.flatMap((each: any) => each.valueFrom?.secretKeyRef.name ?? []),
-    ]
-    for (const name of secrets) wanted.push([has('Secret', name) || name === 'weir-secrets', `secret ${name}`])
-    const volumes = [
-      ...(podOf(manifest).volumes ?? []),
-      ...(spec.volumeClaimTemplates ?? []).map((each: any) => each.metadata),
-    ]
-    for (const { name } of volumeMounts) wanted.push([volumes.some((each) => each.name === name), `volume ${name}`])
-  }
-  const claim = podOf(manifest)?.volumes?.find((each: any) => each.persistentVolumeClaim)?.persistentVolumeClaim
-    .claimName
-  if (claim) wanted.push([has('PersistentVolumeClaim', claim), `claim ${claim}`])
-  const account = podOf(manifest)?.serviceAccountName
-  if (account && account !== 'default') wanted.push([has('ServiceAccount', account), `account ${account}`])
-  if (kind === 'Service') {
-    wanted.push([selects(spec.selector), 'pods of the service'])
-    const targets = all.filter((each) => isSubset(spec.selector, each.spec?.template?.metadata.labels ?? {}))
-    for (const { targetPort } of spec.ports) {
-      const ports = targets.flatMap(containersOf).flatMap(({ ports: own = [] }) => own)
-      wanted.push([ports.some(({ name }) => name === targetPort), `port ${targetPort}`])
-    }
-  }
-  if (kind === 'NetworkPolicy' || kind === 'PodDisruptionBudget') {
-    wanted.push([selects((spec.podSelector ?? spec.selector).matchLabels), 'pods of the policy'])
-  }
-  if (kind === 'HorizontalPodAutoscaler') wanted.push([has('Deployment', spec.scaleTargetRef.name), 'its deployment'])
-  if (kind === 'Ingress') {
-    const backends = spec.rules.flatMap(({ http }: any) => http.paths.map((path: any) => path.backend.service))
-    for (const { name, port } of backends) {
-      const service = all.find((each) => each.kind === 'Service' && each.metadata.name === name)
-      wanted.push([service?.spec.ports.some((each: any) => each.name === port.name) ?? false, `service ${name}`])
-    }
-  }
-  return wanted.flatMap(([isThere, what]) => (isThere ? [] : [what]))
-}
-
-const isSubset = (part: object, whole: Readonly<Record<string, string>>) =>
-  Object.entries(part).every(([key, value]) => whole[key] === value)

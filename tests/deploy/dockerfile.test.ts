@@ -42,7 +42,7 @@ describe('the Dockerfile', () => {
     const first = pinned(read('Dockerfile'), () => digest('1'))
     expect(parseDockerfile(first).map(({ image }) => image.split('@')[1])).toEqual(stages.map(() => digest('1')))
     expect(pinned(first, () => digest('2'))).toBe(first.replaceAll(digest('1'), digest('2')))
-    expect(pinned(read('deploy/compose.yaml'), () => digest('1')).match(/sha256/g)?.length).toBeGreaterThan(3)
+    expect(pinned(read('deploy/compose.yaml'), () => digest('1')).match(/sha256/g)?.length).toBeGreaterThan(2)
   })
 
   it('runs as a user without rights, from files that it need not write', () => {

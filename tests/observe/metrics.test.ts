@@ -65,7 +65,8 @@ describeEachDatabase('metrics of Weir itself', (test) => {
     expect(amountOf(text, 'weir_rows_written_total', { plugin: 'dora' })).toBeDefined()
     expect(amountOf(text, 'weir_pipelines', { state: 'waiting' })).toBe(0)
     expect(amountOf(text, 'weir_queue_oldest_seconds')).toBe(0)
-    expect(amountOf(text, 'weir_servers')).toBe(1)
+    expect(amountOf(text, 'weir_servers', { kind: 'server', state: 'alive' })).toBe(1)
+    expect(amountOf(text, 'weir_servers', { kind: 'worker', state: 'alive' })).toBe(0)
   })
 
   it('tell budgets, gaps, quarantine, storage, the pool and the process', async () => {

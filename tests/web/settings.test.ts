@@ -135,6 +135,7 @@ describeOwnServer('the settings', (client) => {
     await insertRow(kysely, taskRuns, { ...run, task_id: 902, token: 'b', project: 'quay', note: 'It has no plugin.' })
     await page.getByRole('row', { name: /crane-1.*1 of 8.*github, run 1 of harbour/ }).waitFor()
     await page.getByRole('row', { name: /quay.*1.*It has no plugin/ }).waitFor()
+    await page.getByRole('alert').getByText('set RUN_TASKS_ON=workers', { exact: false }).waitFor()
   })
 
   it('apply a configuration after showing what it changes', async () => {

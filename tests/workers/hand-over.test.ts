@@ -10,25 +10,21 @@ import { until } from '../pipelines/support/test-control.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { type FakeFleet, startFakeFleet } from './support/fake-fleet.ts'
 import { addBoards, type Fleet, LEASE_MS, type Member, openFleet } from './support/fleet.ts'
-import { hasRedis, startRedis, type TestRedis } from './support/redis.ts'
 
-describe.skipIf(!hasRedis)('tasks of workers', () => {
+describe('tasks of workers', () => {
   describeEachDatabase('are handed over', (test) => {
-    let redis: TestRedis
     let vendor: FakeFleet
     let fleet: Fleet
     let server: Member
     let worker: Member
 
     beforeAll(async () => {
-      redis = await startRedis()
       vendor = await startFakeFleet()
-      fleet = await openFleet({ url: test.url, database: test.database, redis: redis.url })
+      fleet = await openFleet({ url: test.url, database: test.database })
       ;[server, worker] = await Promise.all([fleet.server(), fleet.worker()])
     })
     afterAll(async () => {
       await fleet?.close()
-      await redis?.kill()
       vendor?.close()
     })
 

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { question } from '../api/queries.ts'
 import { Failure, Moment } from '../parts/parts.tsx'
+import { StandingWords } from '../parts/standing.tsx'
 import { counted } from '../parts/words.ts'
 
 const EVERY_MS = 15_000
@@ -13,8 +14,17 @@ export function Attention() {
   const asked = useQuery({ ...question('GET /v1/attention'), refetchInterval: EVERY_MS })
   const { data } = asked
   if (!data) return asked.isError ? <Failure error={asked.error} again={() => void asked.refetch()} /> : null
-  const { hasRun, runs, connections, gaps, quarantined } = data
+  const { standing, isWhole, hasRun, runs, connections, gaps, quarantined } = data
   const items: ReactNode[] = [
+    ...standing.map((each) => (
+      <Item
+        key={`standing ${each.cause} ${each.host} ${each.sentence}`}
+        tag={each.severity === 'critical' ? ['bad', 'stands still'] : ['attention', 'stands still']}
+        link={<StandingLink of={each.runs} />}
+      >
+        <StandingWords of={each} />
+      </Item>
+    )),
     ...runs.slice(0, MOST_RUNS).map(({ id, name, project, status, message, finishedAt }) => (
       <Item
         key={`run ${id}`}
@@ -84,9 +94,11 @@ export function Attention() {
       </h2>
       {items.length === 0 ? (
         <p className="quiet">
-          {hasRun
-            ? 'Nothing: the last runs went well, and nothing is missing.'
-            : 'Nothing so far: no run has ended yet.'}
+          {!isWhole
+            ? 'The database does not answer, so nothing is known of the last runs.'
+            : hasRun
+              ? 'Nothing: the last runs went well, and nothing is missing.'
+              : 'Nothing so far: no run has ended yet.'}
         </p>
       ) : (
         <ul className="card hands">{items}</ul>
@@ -101,6 +113,16 @@ export function Attention() {
     </section>
   )
 }
+
+/** To the run that it holds up, or to all. */
+const StandingLink = ({ of: runs }: { readonly of: readonly number[] | null }) =>
+  runs?.length === 1 ? (
+    <Link to="/runs/$id" params={{ id: String(runs[0]) }}>
+      Show run
+    </Link>
+  ) : (
+    <Link to="/runs">Show runs</Link>
+  )
 
 interface ItemProps {
   readonly tag: readonly [look: string, word: string]

@@ -26,18 +26,9 @@ export function OverviewPage() {
   usePrefetchQuery(question('GET /v1/attention'))
   return (
     <Page title="Overview" says="How all projects are doing, and what needs attention.">
-      <Asked of={overview}>
-        {(data) =>
-          data.count === 0 ? (
-            <FirstVisit />
-          ) : (
-            <>
-              <Attention />
-              <Projects overview={data} />
-            </>
-          )
-        }
-      </Asked>
+      {/* What stands still is known also while the projects cannot be read. */}
+      {(overview.isError || (overview.data && overview.data.count > 0)) && <Attention />}
+      <Asked of={overview}>{(data) => (data.count === 0 ? <FirstVisit /> : <Projects overview={data} />)}</Asked>
     </Page>
   )
 }

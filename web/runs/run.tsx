@@ -8,6 +8,7 @@ import type { Pipeline, Task, TaskSubject } from '../api/description.ts'
 import { question, refresh } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { Asked, isUnfinished, Moment, Page, State } from '../parts/parts.tsx'
+import { StandingWords } from '../parts/standing.tsx'
 import { counted, duration } from '../parts/words.ts'
 import { failedWords } from './failed-words.ts'
 import { useRun } from './live.ts'
@@ -46,6 +47,7 @@ export function RunPage() {
       <Asked of={run}>
         {(data) => (
           <>
+            {isGoing && <StandsStill id={id} />}
             <Outcome run={data} tasks={all} />
             <Asked of={tasks}>{() => <Parts tasks={all} subjects={byTask} run={data} />}</Asked>
           </>
@@ -56,6 +58,22 @@ export function RunPage() {
 }
 
 const NONE: readonly Task[] = []
+const LOOK_MS = 15_000
+
+/** Why it does not go on, although nothing of it failed. */
+function StandsStill({ id }: { readonly id: number }): ReactNode {
+  const { data } = useQuery({
+    ...question('GET /v1/pipelines/{id}/standing', { path: { id } }),
+    refetchInterval: LOOK_MS,
+  })
+  return data?.standing.map((each) => (
+    <div key={`${each.cause} ${each.host} ${each.sentence}`} className="notice" role="status">
+      <span>
+        <StandingWords of={each} />
+      </span>
+    </div>
+  ))
+}
 
 /** Where somebody should look first. */
 const first = (tasks: readonly Task[]) =>

@@ -8,32 +8,31 @@ import { SettingsPage } from './settings-page.tsx'
 type Queue = AnswerTo<'GET /v1/queue'>
 const EVERY_MS = 3000
 
-const SAYS: Record<Queue['redis'], string> = {
-  unused: 'Servers run tasks themselves. With QUEUE_URL and workers, tasks run on other machines.',
-  reachable: 'Servers give tasks to workers. Redis answers.',
-  away: 'Servers give tasks to workers.',
+const SAYS: Record<Queue['runTasksOn'], string> = {
+  server: 'Servers run tasks themselves. With RUN_TASKS_ON=workers, workers run them, also on other machines.',
+  workers: 'Workers take tasks from the database. Servers run none.',
 }
 
 export function QueuePage() {
   const queue = useQuery({ ...question('GET /v1/queue'), refetchInterval: EVERY_MS })
   return (
-    <SettingsPage title="Queue" says={queue.data ? SAYS[queue.data.redis] : 'Workers, and what waits for them.'}>
+    <SettingsPage title="Queue" says={queue.data ? SAYS[queue.data.runTasksOn] : 'Workers, and what waits for them.'}>
       <Asked of={queue}>{(data) => <Whole queue={data} />}</Asked>
     </SettingsPage>
   )
 }
 
 function Whole({ queue }: { readonly queue: Queue }) {
-  const { redis, workers, waiting, servers } = queue
+  const { runTasksOn, workers, waiting, servers } = queue
   const tasks = waiting.reduce((sum, each) => sum + each.tasks, 0)
   return (
     <>
-      {redis === 'away' && (
+      {runTasksOn === 'server' && workers.length > 0 && (
         <p role="alert" className="notice failing">
-          Redis does not answer. Tasks that run continue. New tasks wait until it is back; none is lost.
+          These workers get no tasks, because servers run them. Set RUN_TASKS_ON=workers on all servers.
         </p>
       )}
-      {redis !== 'unused' && workers.length === 0 && (
+      {runTasksOn === 'workers' && workers.length === 0 && (
         <p role="alert" className="notice failing">
           No worker is running, so no task can start. Start one: npx weir worker
         </p>
@@ -43,7 +42,7 @@ function Whole({ queue }: { readonly queue: Queue }) {
         <Waiting waiting={waiting} />
       ) : (
         <Empty title="Nothing waits">
-          {redis === 'unused' ? 'No worker is needed.' : 'Every task has its worker.'}
+          {runTasksOn === 'server' ? 'No worker is needed.' : 'Every task has its worker.'}
         </Empty>
       )}
       <p className="quiet">

@@ -33,7 +33,7 @@ const storage = z.object({
 })
 
 /** How this installation is. */
-export const installationRoutes: Routes = (api, { config, control }) => {
+export const installationRoutes: Routes = (api, { config, control, standstill }) => {
   let counted: { readonly at: number; readonly storage: Promise<Storage> } | undefined
   /** Whoever asks again, or with others at once, gets the same answer; a failure is not kept. */
   function storageNow(): Promise<Storage> {
@@ -73,6 +73,6 @@ export const installationRoutes: Routes = (api, { config, control }) => {
         ),
       },
     },
-    async () => ({ findings: [...(await examineServer(config, control.context))] }),
+    async () => ({ findings: [...examineServer(config, await standstill.latest())] }),
   )
 }

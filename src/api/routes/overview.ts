@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readAttention } from '../../control-plane/attention.ts'
+import { type Attention, readAttention } from '../../control-plane/attention.ts'
 import { type CollectedElsewhere, collectedElsewhere } from '../../control-plane/collected-elsewhere.ts'
 import { measureOne } from '../../control-plane/measure.ts'
 import { lacksOf } from '../../control-plane/partial-data.ts'
@@ -13,9 +13,11 @@ import { TASK_STATUSES } from '../../domain/enums.ts'
 import { fourKeys } from '../../metrics/index.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
 import { visibleProjects } from '../access/gate.ts'
-import type { Routes } from '../api.ts'
+import { plain, type Routes } from '../api.ts'
 import { collectedBy } from '../contract/collected-by.ts'
 import { answers, timeOrNull } from '../contract/common.ts'
+import { standing, standingAnswer, standingInGeneral } from '../contract/standing.ts'
+import { inTime } from '../in-time.ts'
 import { rangeOf } from '../metric-filter.ts'
 
 const tags = ['overview']
@@ -24,6 +26,12 @@ const PROJECTS = 6
 const REPORT = '2023'
 
 const attention = z.object({
+  standing: z
+    .array(standing)
+    .meta({ description: 'Why the collection stands still, the worst first; empty: it does not, as far as is known.' }),
+  isWhole: z.boolean().meta({
+    description: 'False: the database does not answer in time, so nothing but `standing` is known.',
+  }),
   hasRun: z.boolean().meta({ description: 'Whether any run has ended.' }),
   runs: z.array(
     z.object({
@@ -77,19 +85,29 @@ const overview = z.object({
   ),
 })
 
+const NOTHING: Attention = {
+  ...{ hasRun: false, runs: [], connections: [], gaps: { count: 0, scopes: 0 }, quarantined: 0 },
+}
 /** What the first page shows, in two answers: what needs a hand at once, numbers when they are calculated. */
-export const overviewRoutes: Routes = (api, { control, services, shared }) => {
+export const overviewRoutes: Routes = (api, { control, database, services, shared, standstill }) => {
   api.get(
     '/v1/attention',
     {
       config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
       schema: {
         tags,
-        summary: 'What needs attention: failed runs, failing connections, gaps, and records that were put aside',
+        summary:
+          'What needs attention: why the collection stands still, failed runs, failing connections, gaps, and records that were put aside',
         response: answers(200, attention),
       },
     },
-    (request) => readAttention(control.context, visibleProjects(request)),
+    async (request) => {
+      const projects = visibleProjects(request)
+      const { standing: all } = await standstill.latest()
+      const told = all.map((each) => (projects ? standingInGeneral(each) : standingAnswer(each)))
+      const rest = await inTime(database, readAttention(control.context, projects))
+      return plain({ standing: told, isWhole: rest !== undefined, ...(rest ?? NOTHING) })
+    },
   )
   api.get(
     '/v1/overview',

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
+import { isFinished } from '../../control-plane/states.ts'
 import { decimalOf } from '../../decimal.ts'
 import {
   body,
@@ -15,12 +16,15 @@ import {
   text,
   whole,
 } from '../../plugin-kit/spec/request-values.ts'
+import { holdsUp } from '../../runner/standstill/standstill.ts'
 import { visibleProjects } from '../access/gate.ts'
 import { inTurn, type Routes } from '../api.ts'
 import { EXAMPLE_PLAN, planBody } from '../contract/blueprint-body.ts'
 import { answers, events, paging, streams, success } from '../contract/common.ts'
 import { pipeline, pipelineSubtasks, task, taskStep, taskSubject } from '../contract/records.ts'
+import { standing, standingAnswer, standingInGeneral } from '../contract/standing.ts'
 import { done } from '../envelope.ts'
+import { inTime } from '../in-time.ts'
 import { inTurns, streamEvents } from '../stream.ts'
 
 const tags = ['pipelines']
@@ -77,7 +81,7 @@ const list = z.object({
   keyword: bounded(255).optional().meta({ description: 'A part of the name, or the number.' }),
 })
 
-const runRoutes: Routes = (api, { services, servicesFor, shared }) => {
+const runRoutes: Routes = (api, { database, services, servicesFor, shared, standstill }) => {
   const { pipelines } = services
   api.post(
     '/pipelines',
@@ -116,6 +120,27 @@ const runRoutes: Routes = (api, { services, servicesFor, shared }) => {
       schema: { tags, summary: 'One run', params: idParameter, response: answers(200, pipeline, 404) },
     },
     ({ params }) => pipelines.get(params.id),
+  )
+  api.get(
+    '/v1/pipelines/:id/standing',
+    {
+      config: { least: 'viewer', reach: 'pipeline', size: 'none', cost: 'light' },
+      schema: {
+        tags,
+        summary: 'Why a run stands still; nothing if it does not, or has ended',
+        params: idParameter,
+        response: answers(200, z.object({ standing: z.array(standing) }), 404),
+      },
+    },
+    async (request) => {
+      const { id: run } = request.params
+      const { standing: all } = await standstill.latest()
+      // While the database is away nobody knows how far it is: whoever asks looks at a run that was under way.
+      const pipeline = await inTime(database, pipelines.get(run))
+      const isOver = pipeline !== undefined && isFinished(pipeline.status)
+      const tell = visibleProjects(request) ? standingInGeneral : standingAnswer
+      return { standing: isOver ? [] : all.filter(holdsUp(run)).map(tell) }
+    },
   )
   api.delete(
     '/pipelines/:id',

@@ -11,9 +11,14 @@ const task = z.object({
   since: time.nullable(),
 })
 const queue = z.object({
-  redis: z
-    .enum(['unused', 'reachable', 'away'])
-    .meta({ description: '`unused`: QUEUE_URL is not set, and servers run the tasks themselves.' }),
+  runTasksOn: z
+    .enum(['server', 'workers'])
+    .meta({ description: '`server`: servers run the tasks themselves. `workers`: workers take them.' }),
+  /** For clients of the version before; the next one does not send it. */
+  redis: z.enum(['unused', 'reachable', 'away']).meta({
+    deprecated: true,
+    description: 'Read `runTasksOn`. `unused` if that is `server`, otherwise `reachable`.',
+  }),
   servers: z.array(z.object({ host: z.string(), version: z.string() })),
   workers: z.array(
     z.object({
@@ -41,10 +46,13 @@ export const queueRoutes: Routes = (api, { config, database }) => {
       config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags: ['system'],
-        summary: 'Workers with their tasks, what waits for them, and whether Redis answers',
+        summary: 'Workers with their tasks, and what waits for them',
         response: answers(200, queue),
       },
     },
-    async () => plain(await readQueue(database, config.queueUrl)),
+    async () => {
+      const redis = config.runTasksOn === 'workers' ? 'reachable' : 'unused'
+      return plain({ ...(await readQueue(database, config)), redis })
+    },
   )
 }

@@ -10,6 +10,7 @@ export const TROUBLES: Record<string, Trouble> = byName({
   ER_BAD_DB_ERROR: 'missing',
   ER_TABLEACCESS_DENIED_ERROR: 'rights',
   ER_OPTION_PREVENTS_STATEMENT: 'readOnly',
+  ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: 'readOnly',
   ER_RECORD_FILE_FULL: 'diskFull',
   ER_DISK_FULL: 'diskFull',
   ER_CON_COUNT_ERROR: 'noConnection',

@@ -1,5 +1,5 @@
 import { inSpan } from '../../observe/tracing.ts'
-import { tellWork } from '../../observe/work-events.ts'
+import { tellWork, workPlace } from '../../observe/work-events.ts'
 import type { Outcome } from './attempt.ts'
 
 interface Sent {
@@ -29,7 +29,8 @@ export function observed({ connection, method, url }: Sent, attempt: () => Promi
         const { status = 0, bytes } = outcome?.response ?? {}
         const seconds = (performance.now() - began) / 1000
         span.set({ 'http.response.status_code': status || undefined })
-        tellWork({ kind: 'source request', connection, status, seconds, bytes: bytes?.length ?? 0 })
+        const place = workPlace()
+        tellWork({ kind: 'source request', connection, status, seconds, bytes: bytes?.length ?? 0, place })
       }
     },
     'client',

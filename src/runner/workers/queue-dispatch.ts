@@ -12,12 +12,10 @@ import { repeat } from '../repeat.ts'
 import { CANCELLED } from '../run-pipeline.ts'
 import { LEASE_MS, watchServers } from '../servers.ts'
 import type { TaskDispatch, TaskOutcome } from '../task-dispatch.ts'
-import type { Job, TaskQueue } from './task-queue.ts'
 import { forgetRuns, outcomeOf, storeOutcome, type TaskRun, withdrawRun, writeRun } from './task-runs.ts'
 
 export interface QueueDispatchOptions {
   readonly database: Database
-  readonly queue: TaskQueue
   readonly log: Logger
   /** Of this code. */
   readonly version: string
@@ -26,23 +24,20 @@ export interface QueueDispatchOptions {
 
 /** A task that this server waits for. */
 interface Watched {
-  readonly job: Job
+  readonly token: string
   readonly signal: AbortSignal
   readonly onClaim: () => void
   readonly settle: (outcome: TaskOutcome | undefined) => void
-  addAt: number
 }
 
-const LOOK_MS = 500
-/** Redis may have lost it. */
-const ADD_AGAIN_MS = 3000
+const LOOK_MS = 250
 const FORGET_MS = 10_000
 
 const lost = (message: string): TaskOutcome => ({ status: 'TASK_RESUME', message, isLost: true })
 const isStopping = ({ aborted, reason }: AbortSignal) => aborted && reason !== CANCELLED
 
 export function createQueueDispatch(options: QueueDispatchOptions): TaskDispatch {
-  const { database, queue, log, version, leaseMs = LEASE_MS } = options
+  const { database, log, version, leaseMs = LEASE_MS } = options
   const { kysely } = database
   const { isDead } = watchServers(database, leaseMs)
   const watched = new Map<number, Watched>()
@@ -68,15 +63,12 @@ export function createQueueDispatch(options: QueueDispatchOptions): TaskDispatch
     const rows = await selectRows(kysely, taskRuns, (query) => query.where('task_id', 'in', ids))
     const byId = new Map(rows.map((row) => [row.task_id, row]))
     const dead = await deadAmong(rows)
-    const toAdd: Watched[] = []
     for (const [id, watch] of waiting) {
       const row = byId.get(id)
-      if (!row || row.token !== watch.job.token) watch.settle(lost('It was handed out again.'))
+      if (!row || row.token !== watch.token) watch.settle(lost('It was handed out again.'))
       else if (row.worker !== '') await judge(row, watch, dead)
       else if (watch.signal.aborted) await withdraw(row, watch)
-      else if (performance.now() >= watch.addAt) toAdd.push(watch)
     }
-    await add(toAdd)
   }
 
   async function deadAmong(rows: readonly TaskRun[]): Promise<ReadonlySet<string>> {
@@ -101,16 +93,9 @@ export function createQueueDispatch(options: QueueDispatchOptions): TaskDispatch
     if (await withdrawRun(kysely, row)) watch.settle(undefined)
   }
 
-  async function add(watches: readonly Watched[]): Promise<void> {
-    if (watches.length === 0) return
-    const isAdded = await queue.add(watches.map(({ job }) => job))
-    for (const watch of watches) watch.addAt = isAdded ? performance.now() + ADD_AGAIN_MS : 0
-  }
-
   const loop = repeat(LOOK_MS, look, (error) =>
     log.error(`the queue continues after an error: ${messageOf(database.explain(error) ?? error)}`),
   )
-  queue.onNews(() => loop.wake())
 
   /** The end of an attempt. Undefined: it was not begun, or this server stops. */
   function watch(row: TaskRun, signal: AbortSignal, onClaim: () => void): Promise<TaskOutcome | undefined> {
@@ -118,9 +103,8 @@ export function createQueueDispatch(options: QueueDispatchOptions): TaskDispatch
       let isClaimed = false
       const hear = () => (isStopping(signal) ? one.settle(undefined) : loop.wake())
       const one: Watched = {
-        job: { taskId: row.task_id, token: row.token, position: row.position },
+        token: row.token,
         signal,
-        addAt: 0,
         onClaim() {
           if (!isClaimed) onClaim()
           isClaimed = true
@@ -134,7 +118,6 @@ export function createQueueDispatch(options: QueueDispatchOptions): TaskDispatch
       watched.set(row.task_id, one)
       signal.addEventListener('abort', hear)
       if (signal.aborted) hear()
-      else if (row.worker === '') void add([one])
     })
   }
 
@@ -157,9 +140,6 @@ export function createQueueDispatch(options: QueueDispatchOptions): TaskDispatch
       if (!(await begin())) return { outcome: undefined }
       return { outcome: await watch(row, signal, () => {}) }
     },
-    async close() {
-      await loop.stop()
-      await queue.close()
-    },
+    close: () => loop.stop(),
   }
 }

@@ -1,4 +1,5 @@
 /** Who works for this installation, and what waits: what the queue page and the doctor tell. */
+import type { Config } from '../../config.ts'
 import { selectRows } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
 import { servers } from '../../system/runs.ts'
@@ -6,8 +7,7 @@ import { taskRuns } from '../../system/workers.ts'
 import { isRunning, type TaskRun } from './task-runs.ts'
 
 export interface QueueState {
-  /** Empty: tasks run in the servers themselves. */
-  readonly redis: 'unused' | 'reachable' | 'away'
+  readonly runTasksOn: Config['runTasksOn']
   readonly servers: readonly { readonly host: string; readonly version: string }[]
   readonly workers: readonly WorkerState[]
   /** By project, the one with the most tasks first. */
@@ -28,23 +28,8 @@ interface WorkerState {
   }[]
 }
 
-const KEPT_MS = 2000
-let asked: { readonly url: string; readonly at: number; readonly answer: Promise<boolean> } | undefined
-
-/** Its library is loaded by those who use it: most installations do without. */
-const askRedis = async (url: string) => (await import('./task-queue.ts')).isRedisReachable(url)
-
-/** Whoever asks within a moment gets the same answer. */
-function isReachable(url: string): Promise<boolean> {
-  if (asked?.url !== url || performance.now() - asked.at > KEPT_MS) {
-    asked = { url, at: performance.now(), answer: askRedis(url) }
-  }
-  return asked.answer
-}
-
-export async function readQueue({ kysely }: Database, queueUrl: string | undefined): Promise<QueueState> {
-  const [isThere, members, runs] = await Promise.all([
-    queueUrl ? isReachable(queueUrl) : undefined,
+export async function readQueue({ kysely }: Database, { runTasksOn }: Pick<Config, 'runTasksOn'>): Promise<QueueState> {
+  const [members, runs] = await Promise.all([
     selectRows(kysely, servers, (query) => query.orderBy('host').orderBy('holder')),
     selectRows(kysely, taskRuns, (query) => query.where('outcome', '=', '').orderBy('task_id')),
   ])
@@ -54,7 +39,7 @@ export async function readQueue({ kysely }: Database, queueUrl: string | undefin
     ({ project }) => project,
   )
   return {
-    redis: isThere === undefined ? 'unused' : isThere ? 'reachable' : 'away',
+    runTasksOn,
     servers: members.filter(({ role }) => role === 'server').map(({ host, version }) => ({ host, version })),
     workers: members
       .filter(({ role }) => role === 'worker')

@@ -53,6 +53,40 @@ async function nextPosition(queries: Queries, project: string): Promise<number> 
   return Number(position ?? 0) + 1
 }
 
+/** As many as a worker looks at: what it leaves to others must not hide what comes after. */
+const MOST_WAITING = 200
+
+/**
+ * What waits for a worker, in the order in which it is to be taken; without attempts that a worker leaves to others, and those
+ * of servers that have lost or cancelled the pipeline.
+ */
+export function waitingRuns(queries: Queries, left: readonly string[]): Promise<TaskRun[]> {
+  const held = queries
+    .selectFrom(`${pipelineLeases.name} as lease`)
+    .select('lease.pipeline_id')
+    .whereRef('lease.pipeline_id', '=', `${taskRuns.name}.pipeline_id`)
+    .whereRef('lease.holder', '=', `${taskRuns.name}.coordinator`)
+    .where('lease.cancel_requested', '=', false)
+  return selectRows(queries, taskRuns, (query) => {
+    const waiting = query.where('worker', '=', '').where('outcome', '=', '')
+    const own = left.length > 0 ? waiting.where('token', 'not in', left) : waiting
+    return own
+      .where(({ exists }) => exists(held))
+      .orderBy('position')
+      .orderBy('task_id')
+      .limit(MOST_WAITING)
+  })
+}
+
+/** Which of these attempts still wait. */
+export async function stillWaiting(queries: Queries, tokens: readonly string[]): Promise<readonly string[]> {
+  if (tokens.length === 0) return []
+  const rows = await selectRows(queries, taskRuns, (query) =>
+    query.where('token', 'in', tokens).where('worker', '=', ''),
+  )
+  return rows.map(({ token }) => token)
+}
+
 class NotTaken extends Error {}
 
 /**
@@ -67,6 +101,11 @@ export async function claimRun(database: Database, run: TaskRun, worker: string)
   try {
     await inTransaction(database, async (transaction) => {
       const where = { task_id, token, worker: '', outcome: '' }
+      // Whoever comes second takes another task, and does not wait for the first.
+      const free = await selectRows(transaction, taskRuns, (query) =>
+        query.where('task_id', '=', task_id).where('token', '=', token).forUpdate().skipLocked(),
+      )
+      insist(free.length === 1)
       insist((await updateRows(transaction, taskRuns, where, { worker, note: '' })) === 1)
       insist((await findRow(transaction, servers, { holder: worker })) !== undefined)
       // Held, so that its server does not give it up in this very moment, without this task.

@@ -18,14 +18,12 @@ import { taskRuns } from '../../system/workers.ts'
 import { now } from '../fence.ts'
 import type { Server } from '../leases.ts'
 import { repeat } from '../repeat.ts'
-import { joinServers, LEASE_MS } from '../servers.ts'
+import { joinServers, LEASE_MS, type TellStandstill } from '../servers.ts'
 import type { TaskDispatch, TaskOutcome } from '../task-dispatch.ts'
 import { connectionOfTask, optionsOfTask } from '../task-leases.ts'
 import { logFolder, taskLogName } from '../task-log.ts'
-import type { QueuePlace } from './queue-place.ts'
 import { packLog, sizeOfLog } from './stored-logs.ts'
-import { type Job, openTaskQueue, takeJobs } from './task-queue.ts'
-import { claimRun, endRun, type TaskRun, wantedTokens } from './task-runs.ts'
+import { claimRun, endRun, stillWaiting, type TaskRun, waitingRuns, wantedTokens } from './task-runs.ts'
 
 export interface WorkerContext {
   readonly database: Database
@@ -35,7 +33,6 @@ export interface WorkerContext {
   readonly log: Logger
 }
 export interface WorkerOptions {
-  readonly place: QueuePlace
   /** Where its tasks run. */
   readonly threads: TaskDispatch
   /** Tasks at a time. */
@@ -43,6 +40,7 @@ export interface WorkerOptions {
   /** Of this code. */
   readonly version: string
   readonly leaseMs?: number
+  readonly tellStandstill?: TellStandstill
 }
 export interface WorkerProcess {
   /** Takes nothing new, waits so long for what runs, and hands the rest back. */
@@ -57,7 +55,10 @@ interface Claim {
   holder: string
 }
 
-const LOOK_MS = 500
+const BEAT_MS = 500
+/** How soon a worker with a free place looks for a task again, and how late when it has found none for a while. */
+const SHORTEST_LOOK_MS = 250
+const LONGEST_LOOK_MS = 1000
 const PAUSE_MS = 1000
 const CANCELLED = 'cancelled by a user'
 const STOPPED = 'this worker stops'
@@ -65,19 +66,20 @@ const LOST = 'others took this worker for dead'
 
 export async function startWorkerProcess(context: WorkerContext, options: WorkerOptions): Promise<WorkerProcess> {
   const { database, log } = context
-  const { place, threads, concurrency, version, leaseMs = LEASE_MS } = options
+  const { threads, concurrency, version, leaseMs = LEASE_MS } = options
   const claims = new Map<string, Claim>()
-  const puzzles = new Set<number>()
+  /** Attempts that this code cannot run, by their tokens. */
+  let puzzles: readonly string[] = []
+  let lookMs = SHORTEST_LOOK_MS
   const joinOthers = async (): Promise<Server> => {
     const leaseHolder = newLeaseHolder()
     const about = { role: 'worker', host: hostname(), version, concurrency }
-    return { leaseHolder, membership: await joinServers(database, leaseHolder, leaseMs, about) }
+    return { leaseHolder, membership: await joinServers(database, leaseHolder, leaseMs, about, options.tellStandstill) }
   }
   threads.fence.open(now(), leaseMs)
   let server = await joinOthers()
   let isMember = true
   let isDraining = false
-  const queue = openTaskQueue(place, log.child({}, { level: 'silent' }))
 
   async function live(): Promise<void> {
     let asked = now()
@@ -100,14 +102,37 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
     for (const [token, { abort }] of own) if (!wanted.has(token)) abort.abort(CANCELLED)
   }
 
-  async function take({ taskId, token }: Omit<Job, 'position'>): Promise<void> {
-    if (isDraining || !isMember || claims.has(token)) return
-    const { kysely } = database
-    const run = await findRow(kysely, taskRuns, { task_id: taskId, token })
-    const task = run && run.worker === '' ? await findRow(kysely, tasks, { id: taskId }) : undefined
-    if (!run || !task) return
+  /** Takes as many tasks as there are places for. */
+  async function look(): Promise<void> {
+    const isFree = () => !isDraining && isMember && claims.size < concurrency
+    if (!isFree()) return
+    puzzles = await stillWaiting(database.kysely, puzzles)
+    let isTaking = false
+    for (const run of await waitingRuns(database.kysely, [...puzzles, ...claims.keys()])) {
+      if (!isFree()) break
+      isTaking = (await consider(run)) || isTaking
+    }
+    lookMs = isTaking ? SHORTEST_LOOK_MS : Math.min(2 * lookMs, LONGEST_LOOK_MS)
+  }
+
+  /** There is a place again, and often its task was what others waited for. */
+  function lookSoon(): void {
+    lookMs = SHORTEST_LOOK_MS
+    places.wake()
+  }
+
+  /** False: it is for others. */
+  async function consider(run: TaskRun): Promise<boolean> {
+    const task = await findRow(database.kysely, tasks, { id: run.task_id })
+    if (!task) return false
     const puzzle = unknownOf(context.plugins, task)
-    if (puzzle) return leave(run, puzzle)
+    if (puzzle) await leave(run, puzzle)
+    else void take(run, task).catch(goOn)
+    return puzzle === undefined
+  }
+
+  async function take(run: TaskRun, task: TaskRow): Promise<void> {
+    const { token } = run
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
     const claim: Claim = { abort: new AbortController(), ended, holder: '' }
     claims.set(token, claim)
@@ -116,14 +141,15 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
     } finally {
       claims.delete(token)
       end()
+      if (claim.holder !== '') lookSoon()
     }
   }
 
   /** Whoever knows it takes it: a worker of another version, which the server will find. */
   async function leave({ task_id, token }: TaskRun, puzzle: string): Promise<void> {
     const note = `The worker on ${hostname()} (version ${version}) leaves task ${task_id} to others: ${puzzle}`
-    if (!puzzles.has(task_id)) log.warn({ task: task_id }, note)
-    puzzles.add(task_id)
+    log.warn({ task: task_id }, note)
+    puzzles = [...puzzles, token]
     await updateRows(database.kysely, taskRuns, { task_id, token, worker: '' }, { note })
   }
 
@@ -136,7 +162,6 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
       const { leaseHolder } = server
       if (isDraining || !isMember || !(await claimRun(database, run, leaseHolder))) return false
       claim.holder = leaseHolder
-      queue.announce()
       log.info({ task: task.id }, `task ${task.id} (${task.plugin}) begins`)
       return true
     }
@@ -151,7 +176,6 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
       const end = isOurs ? `ends: ${ended.outcome.status}` : 'was taken over by others'
       log.info({ task: task.id }, `task ${task.id} (${task.plugin}) ${end}`)
     })
-    queue.announce()
   }
 
   /** Stored when the database is back, unless others have taken over by then. */
@@ -171,14 +195,14 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
 
   const goOn = (error: unknown) =>
     log.error(`this worker continues after an error: ${messageOf(database.explain(error) ?? error)}`)
-  const life = repeat(LOOK_MS, live, goOn)
-  const jobs = takeJobs(place, concurrency, log, (job) => take(job).catch(goOn))
+  const life = repeat(BEAT_MS, live, goOn)
+  const places = repeat(() => lookMs, look, goOn)
 
   return {
     async stop(drainMs) {
       isDraining = true
       await Promise.all([
-        jobs.pause(),
+        places.stop(),
         updateRows(database.kysely, servers, { holder: server.leaseHolder }, { is_draining: true }).catch(() => 0),
       ])
       const rest = () => Promise.all([...claims.values()].map(({ ended }) => ended))
@@ -192,7 +216,7 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
       // To the last: nobody takes for dead what is only ending.
       await life.stop()
       await server.membership.leave().catch(goOn)
-      await Promise.all([jobs.close(), queue.close(), threads.close()])
+      await threads.close()
     },
   }
 }

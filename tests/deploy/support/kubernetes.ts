@@ -1,6 +1,9 @@
-/** Kubernetes' own schemas: values by its JSON schemas, names of fields by its client. */
+/** Kubernetes' own schemas: values by its JSON schemas, names of fields by its client; those of others by their types. */
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as client from '@kubernetes/client-node'
 import type { Manifest } from './helm.ts'
+import { root } from './weir.ts'
 
 interface Field {
   readonly baseName: string
@@ -10,14 +13,22 @@ type Typed = { readonly getAttributeTypeMap?: () => readonly Field[] }
 
 const models = client as unknown as Readonly<Record<string, Typed>>
 
+/** Kinds that Kubernetes itself does not have, by the group of whoever brings them. */
+const MODELS_OF: Readonly<Record<string, string>> = {
+  'monitoring.coreos.com': '@kubernetes-models/prometheus-operator',
+  'keda.sh': '@kubernetes-models/keda',
+}
+
 /** What the API server would refuse, or silently leave out. */
 export async function problemsOf(manifest: Manifest): Promise<string[]> {
   const { apiVersion, kind } = manifest
-  const path = `kubernetes-models/${apiVersion}`
+  const ofOthers = MODELS_OF[apiVersion.split('/')[0] as string]
+  const path = `${ofOthers ?? 'kubernetes-models'}/${apiVersion}`
   const { [kind]: Model } = await import(/* @vite-ignore */ path)
   if (!Model) return [`there is no ${kind} in ${apiVersion}`]
   const type = `${capital(apiVersion.split('/').at(-1) as string)}${kind}`
-  return [...wrongValues(Model, manifest), ...unknownFields(type, manifest, kind)]
+  const unknown = ofOthers ? unknownNames(path, manifest.spec, 'spec') : unknownFields(type, manifest, kind)
+  return [...wrongValues(Model, manifest), ...unknown]
 }
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
@@ -44,7 +55,28 @@ function unknownFields(type: string, value: unknown, path: string): string[] {
   })
 }
 
-export const podOf = (manifest: Manifest): any => manifest.spec?.template?.spec
+/** Their content is anybody's, or of Kubernetes itself. */
+const FREE = ['labels', 'annotations', 'selector', 'metadata', 'behavior']
+
+/** Names that no type of the package has. */
+function unknownNames(types: string, value: unknown, path: string): string[] {
+  const files = globSync(`node_modules/${types}/*.d.ts`, { cwd: root })
+  const texts = files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n')
+  const known = new Set([...texts.matchAll(/^ {4}"(\w+)"\??:/gm)].map(([, name]) => name))
+  const walk = (each: unknown, at: string): string[] => {
+    if (Array.isArray(each)) return each.flatMap((one, index) => walk(one, `${at}[${index}]`))
+    if (typeof each !== 'object' || each === null) return []
+    return Object.entries(each).flatMap(([name, inner]) => [
+      ...(known.has(name) ? [] : [`${at}.${name} is no field`]),
+      ...(FREE.includes(name) ? [] : walk(inner, `${at}.${name}`)),
+    ])
+  }
+  return walk(value, path)
+}
+
+/** Of whatever makes pods, also by the clock. */
+export const templateOf = ({ spec }: Manifest): any => spec?.template ?? spec?.jobTemplate?.spec?.template
+export const podOf = (manifest: Manifest): any => templateOf(manifest)?.spec
 export const containersOf = (manifest: Manifest): any[] => podOf(manifest)?.containers ?? []
 
 /** What the Pod Security Standard `restricted` asks for. */

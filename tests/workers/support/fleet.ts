@@ -1,4 +1,4 @@
-/** Servers and workers as processes of their own, over one database and one Redis. */
+/** Servers and workers as processes of their own, over one database. */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
@@ -31,7 +31,7 @@ export interface Fleet {
   close(): Promise<void>
 }
 
-export async function openFleet({ url, database, redis }: { url: string; database: Database; redis: string }) {
+export async function openFleet({ url, database }: { url: string; database: Database }) {
   await migrate(database, [...allTables, ...fleet.tables])
   const control = testControl(database, { plugins })
   const members = new Set<Member>()
@@ -40,7 +40,7 @@ export async function openFleet({ url, database, redis }: { url: string; databas
     const place = (name: string) => join(import.meta.dirname, name)
     const { plugins = 'fleet-plugin.ts', ...others } = target
     const module = pathToFileURL(programFile(place(plugins))).href
-    const all = { url, redis, dataFolder: folder(), leaseMs: LEASE_MS, ...others, plugins: module }
+    const all = { url, dataFolder: folder(), leaseMs: LEASE_MS, ...others, plugins: module }
     const child = startProgram(place(file), [JSON.stringify(all)])
     const ended = once(child, 'exit')
     const member: Member = {

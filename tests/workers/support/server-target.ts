@@ -3,17 +3,15 @@ import { openDatabase } from '../../../src/database/open.ts'
 import { createLog } from '../../../src/log.ts'
 import { startRunner } from '../../../src/runner/runner.ts'
 import { createQueueDispatch } from '../../../src/runner/workers/queue-dispatch.ts'
-import { openTaskQueue } from '../../../src/runner/workers/task-queue.ts'
 import { testControl } from '../../pipelines/support/test-control.ts'
 
-const { url, dataFolder, redis, leaseMs, plugins: module } = JSON.parse(process.argv[2] ?? '{}')
+const { url, dataFolder, leaseMs, plugins: module } = JSON.parse(process.argv[2] ?? '{}')
 const { plugins } = await import(module)
 const database = await openDatabase(url)
 const control = testControl(database, { dataFolder, plugins })
 const log = createLog('silent')
-const queue = openTaskQueue({ url: redis, name: 'weir-test' }, log)
 const runner = await startRunner(control, {
-  dispatch: createQueueDispatch({ database, queue, log, version: 'test', leaseMs }),
+  dispatch: createQueueDispatch({ database, log, version: 'test', leaseMs }),
   ...{ consume: true, maxParallel: 0, resume: true, leaseMs },
 })
 process.once('SIGTERM', async () => {

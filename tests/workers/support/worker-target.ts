@@ -7,7 +7,6 @@ import { SECRET_KEY, testControl } from '../../pipelines/support/test-control.ts
 export interface WorkerTarget {
   readonly url: string
   readonly dataFolder: string
-  readonly redis: string
   readonly leaseMs: number
   readonly concurrency: number
   readonly drainMs: number
@@ -16,12 +15,11 @@ export interface WorkerTarget {
 }
 
 const target = JSON.parse(process.argv[2] ?? '{}') as WorkerTarget
-const { url, dataFolder, redis, leaseMs, concurrency, drainMs, plugins: pluginModule } = target
+const { url, dataFolder, leaseMs, concurrency, drainMs, plugins: pluginModule } = target
 const { plugins } = await import(pluginModule)
 const database = await openDatabase(url)
 const { context } = testControl(database, { dataFolder, plugins })
 const worker = await startWorkerProcess(context, {
-  place: { url: redis, name: 'weir-test' },
   threads: createTaskThreads({ databaseUrl: url, secretKey: SECRET_KEY, dataFolder, pluginModule }),
   ...{ concurrency, leaseMs, version: 'test' },
 })

@@ -1,0 +1,79 @@
+/** What a look finds: of this process, of the database, and of what waits there. */
+import { statfs } from 'node:fs/promises'
+import { sql } from 'kysely'
+import { updateRows } from '../../control-plane/store.ts'
+import type { Database } from '../../database/database.ts'
+import { publicMessageOf } from '../../errors.ts'
+import { servers } from '../../system/runs.ts'
+import type { QueueFacts } from './queue-facts.ts'
+import type { Refusal } from './refusals.ts'
+
+export interface DiskFacts {
+  readonly folder: string
+  readonly freeBytes: number
+  readonly sizeBytes: number
+}
+export interface DatabaseFacts {
+  /** Undefined: it did not answer, for the reason in `failure`. */
+  readonly statementSeconds: number | undefined
+  readonly failure: string
+  /** Why it accepts no changes; empty: it does, or nobody knows. */
+  readonly refusesChanges: string
+  /** Our clock less that of the database. */
+  readonly clockOffsetSeconds: number | undefined
+}
+export interface Facts {
+  /** Undefined: there is no data folder yet. */
+  readonly disk: DiskFacts | undefined
+  readonly database: DatabaseFacts
+  /** Undefined: the database does not answer. */
+  readonly queue: QueueFacts | undefined
+  readonly refusals: readonly Refusal[]
+  /** Tasks run on workers, by the settings of this process. */
+  readonly needsWorkers: boolean
+}
+
+const UNKNOWN: DatabaseFacts = {
+  ...{ statementSeconds: undefined, failure: '', refusesChanges: '', clockOffsetSeconds: undefined },
+}
+/** Before anything was asked. */
+export const NOTHING: Facts = {
+  ...{ disk: undefined, database: UNKNOWN, queue: undefined, refusals: [], needsWorkers: false },
+}
+
+export async function readDisk(folder: string): Promise<DiskFacts | undefined> {
+  try {
+    const { bavail, blocks, bsize } = await statfs(folder)
+    return { folder, freeBytes: bavail * bsize, sizeBytes: blocks * bsize }
+  } catch {
+    return undefined
+  }
+}
+
+export async function readDatabase(database: Database, clock: () => number): Promise<DatabaseFacts> {
+  try {
+    const before = clock()
+    const began = performance.now()
+    const { rows } = await sql<{ at: Date }>`select current_timestamp(3) as at`.execute(database.kysely)
+    const statementSeconds = (performance.now() - began) / 1000
+    const after = clock()
+    const at = rows[0]?.at.getTime() ?? before
+    // Within the time that the question took nobody knows better.
+    const off = at < before ? before - at : Math.min(0, after - at)
+    const refusesChanges = await whyNoChanges(database)
+    return { statementSeconds, failure: '', refusesChanges, clockOffsetSeconds: off / 1000 }
+  } catch (error) {
+    const failure = publicMessageOf(database.explain(error) ?? error)
+    return { ...UNKNOWN, failure }
+  }
+}
+
+/** A change of no row: servers that accept none refuse it all the same. */
+async function whyNoChanges(database: Database): Promise<string> {
+  try {
+    await updateRows(database.kysely, servers, { holder: '' }, { is_draining: false })
+    return ''
+  } catch (error) {
+    return database.isRetryable(error) ? '' : publicMessageOf(database.explain(error) ?? error)
+  }
+}

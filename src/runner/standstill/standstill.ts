@@ -1,0 +1,155 @@
+/**
+ * Whether the collection stands still, as one process sees it. It keeps what it has seen in its memory: a database that is
+ * away, or that accepts no changes, does not keep it from telling.
+ */
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Repeated, repeat } from '../repeat.ts'
+import { CAUSES, troublesIn } from './causes.ts'
+import type { Facts } from './facts.ts'
+import { createLook, type LookContext, type LookOptions } from './look.ts'
+import type { QueueFacts } from './queue-facts.ts'
+import { SEVERITIES, type Standing, type Told, type Trouble } from './standing.ts'
+import { THRESHOLDS, type Thresholds } from './thresholds.ts'
+
+export interface Snapshot {
+  readonly facts: Facts
+  /** The worst first. */
+  readonly standing: readonly Standing[]
+}
+export interface Standstill {
+  /** As of the last look; where nobody looks regularly, of one now. */
+  latest(): Promise<Snapshot>
+  /** For whoever joins the servers; undefined: nothing. */
+  told(): Told | undefined
+  /** Looks again and again. */
+  start(): void
+  stop(): Promise<void>
+}
+export interface StandstillOptions extends LookOptions {
+  /** For tests: they are no setting. */
+  readonly thresholds?: Partial<Thresholds>
+}
+
+const keyOf = ({ cause, subject, isEarly }: Trouble | Standing, host = '') =>
+  JSON.stringify([cause, host, subject, isEarly === true])
+
+function standingOf({ seconds: _, ...trouble }: Trouble, since: Date): Standing {
+  return { ...trouble, since, host: CAUSES[trouble.cause].isOwn ? hostname() : '' }
+}
+const sinceOf = ({ seconds = 0 }: Trouble) => new Date(Date.now() - 1000 * seconds)
+
+export function createStandstill(context: LookContext, options: StandstillOptions): Standstill {
+  const thresholds = { ...THRESHOLDS, ...options.thresholds }
+  const own = randomUUID()
+  const look = createLook(context, options, thresholds)
+  /** What every look has found since then. */
+  const found = new Map<string, { readonly trouble: Trouble; readonly at: number; readonly since: Date }>()
+  let last: Snapshot | undefined
+  let first: Promise<Snapshot> | undefined
+  let looking: Repeated | undefined
+
+  async function lookNow(): Promise<Snapshot> {
+    const facts = await look.now()
+    const troubles = new Map(troublesIn(facts, thresholds).map((trouble) => [keyOf(trouble), trouble]))
+    for (const [key, { trouble }] of found) {
+      // What waits is in the database: as long as that does not answer it is as it was.
+      const isUnknown = !facts.queue && CAUSES[trouble.cause].check === 'runner'
+      if (!troubles.has(key) && !isUnknown) found.delete(key)
+    }
+    for (const [key, trouble] of troubles) {
+      const { at = performance.now(), since = sinceOf(trouble) } = found.get(key) ?? {}
+      found.set(key, { trouble, at, since })
+    }
+    last = {
+      facts,
+      standing: inOrder([...standingHere(), ...(facts.queue ? standingElsewhere(facts.queue, own) : [])]),
+    }
+    return last
+  }
+
+  const standingHere = () =>
+    [...found.values()]
+      .filter(({ at }) => performance.now() - at >= thresholds.afterMs)
+      .map(({ trouble, since }) => standingOf(trouble, since))
+
+  return {
+    latest: async () => (looking ? (last ?? (first as Promise<Snapshot>)) : lookNow()),
+    told() {
+      const standing = standingHere().filter(({ cause }) => CAUSES[cause].isOwn)
+      if (standing.length === 0) return undefined
+      return { process: own, standing: standing.map((each) => ({ ...each, since: each.since.toISOString() })) }
+    },
+    start() {
+      const { promise, resolve, reject } = Promise.withResolvers<Snapshot>()
+      first = promise
+      looking = repeat(thresholds.lookMs, async () => resolve(await lookNow()), reject)
+    },
+    async stop() {
+      look.stop()
+      await looking?.stop()
+    },
+  }
+}
+
+/** What living processes tell of themselves. */
+const standingElsewhere = ({ members }: QueueFacts, own = ''): Standing[] =>
+  members.flatMap(({ isAlive, told }) =>
+    isAlive && told && told.process !== own
+      ? told.standing.map((each) => ({ ...each, since: new Date(each.since) }))
+      : [],
+  )
+
+/** Each once: two processes of one machine have one disk. */
+function inOrder(all: readonly Standing[]): Standing[] {
+  const once = new Map(all.toReversed().map((each) => [keyOf(each, each.host), each]))
+  const rank = ({ severity }: Standing) => SEVERITIES.indexOf(severity)
+  return [...once.values()].toSorted((one, other) => rank(one) - rank(other) || Number(one.since) - Number(other.since))
+}
+
+/** What one look has found, without asking how long it has been so. */
+export function snapshotOf(facts: Facts, thresholds: Partial<Thresholds> = {}): Snapshot {
+  const troubles = troublesIn(facts, { ...THRESHOLDS, ...thresholds })
+  return { facts, standing: troubles.map((trouble) => standingOf(trouble, sinceOf(trouble))) }
+}
+
+/** The beginning of a sentence about another machine. */
+export const onMachine = ({ host }: Pick<Standing, 'host'>): string => (host === '' ? '' : `On ${host}: `)
+
+/** What holds up this run, which is not finished. */
+export const holdsUp =
+  (run: number) =>
+  ({ runs, isEarly }: Standing): boolean =>
+    !isEarly && (runs?.includes(run) ?? true)
+
+const PAUSE_MS = 500
+const CONFIRM_MS = 2000
+
+/**
+ * The same for a command, which has not looked before. It waits until it knows who lives, looks twice at what it finds, and
+ * goes by what the database knows of how long that has been so.
+ */
+export async function lookOnce(context: LookContext, options: StandstillOptions): Promise<Snapshot> {
+  const thresholds = { ...THRESHOLDS, ...options.thresholds }
+  const look = createLook(context, options, thresholds)
+  try {
+    let facts = await look.now()
+    while (facts.queue && !look.isSure()) {
+      await sleep(PAUSE_MS)
+      facts = await look.now()
+    }
+    const before = new Set(troublesIn(facts, thresholds).map((trouble) => keyOf(trouble)))
+    if (before.size > 0) {
+      await sleep(CONFIRM_MS)
+      facts = await look.now()
+    }
+    const own = troublesIn(facts, thresholds)
+      .filter((trouble) => before.has(keyOf(trouble)))
+      .filter(({ seconds = Number.POSITIVE_INFINITY }) => seconds * 1000 >= thresholds.afterMs)
+      .map((trouble) => standingOf(trouble, sinceOf(trouble)))
+    return { facts, standing: inOrder([...own, ...(facts.queue ? standingElsewhere(facts.queue) : [])]) }
+  } finally {
+    look.stop()
+  }
+}
