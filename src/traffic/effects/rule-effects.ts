@@ -55,7 +55,7 @@ export const weightsIn = ({ groups }: ForwardRule, arn: string | undefined): Wei
   others: groups.filter((group) => group.arn !== arn).map(({ weight }) => weight),
 })
 
-function follows(rule: ForwardRule, arn: string | undefined, wanted: ForwardAction): boolean {
+export function follows(rule: ForwardRule, arn: string | undefined, wanted: ForwardAction): boolean {
   const [current, target] = wanted.forwardConfig.targetGroups.map(({ weight }) => weight)
   const sticky = wanted.forwardConfig.targetGroupStickinessConfig
   const { target: own, others } = weightsIn(rule, arn)

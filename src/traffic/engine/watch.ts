@@ -41,7 +41,11 @@ export async function tick(engine: Engine, id: string): Promise<SwitchRow> {
 
 /** Only when there is something to do but wait for the record: an entry every few seconds would bury the journal. */
 async function resumeRollback(engine: Engine, row: SwitchRow, contexts: readonly EffectContext[]): Promise<SwitchRow> {
-  const looks = await Promise.allSettled(rollbackSequences(contexts).map(isBack))
+  const looks = await Promise.allSettled(
+    rollbackSequences(contexts).map(({ effects, direct }) =>
+      isBack([...direct.map(({ effect }) => effect), ...effects]),
+    ),
+  )
   if (looks.every((look) => look.status === 'rejected' || look.value)) {
     // What cannot be read on one route is no reason to begin anew while nothing else is left to do.
     for (const look of looks) if (look.status === 'rejected') throw look.reason
