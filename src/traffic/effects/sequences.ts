@@ -18,7 +18,7 @@ import { gitBack, proposalsWithdrawn } from './git-effect.ts'
 import { attach, createdIngressGone, detach, restoredIngress, targetIngress, weights } from './ingress-effects.ts'
 import { guards, preflight } from './preflight-effect.ts'
 import { weightsBack } from './rollback-effects.ts'
-import { released, rule } from './rule-effects.ts'
+import { released, rule, rulesAsLeft } from './rule-effects.ts'
 
 type Contexts = readonly EffectContext[]
 type Sequence = (context: EffectContext) => readonly Effect[]
@@ -52,8 +52,10 @@ export const stepEffects = (contexts: Contexts, step: number, direct?: Direct): 
   lockstep(contexts, (context) => {
     const change = weights(context, step)
     const movesTraffic = context.plan.steps[step]!.weights.target > 0
+    const before = [step - 1, step].filter((each) => each >= 0)
     return [
       guards(context),
+      rulesAsLeft(context, () => before.map((each) => actionOfStep(context.plan, each, arnOf(context))), change),
       ...(movesTraffic ? [healthBefore(context, step, change)] : []),
       direct?.get(context)?.patient(change) ?? change,
       rule(context, () => actionOfStep(context.plan, step, arnOf(context))),

@@ -136,6 +136,8 @@ function timeout({ plan }: Scope, effect: Effect, missing: string, seconds: numb
     effect.apply !== undefined && plan.mode === 'observe'
       ? ' The plan is in mode observe: apply what render printed, then repeat.'
       : ''
+  if (effect.name === 'rule-verified' && plan.mode === 'apply')
+    missing += `. If the controller is down, or sees no difference, advance with --directly --reason "…" changes the rules at the load balancer itself`
   const waited = effect.isInstant ? '' : ` was not reached after ${seconds} s`
   return new EffectTimeout(effect.name, `${effectKey(effect)}${waited}: ${missing}.${hint}`, cause)
 }
