@@ -59,7 +59,7 @@ export const stepEffects = (contexts: Contexts, step: number, direct?: Direct): 
       ...(movesTraffic ? [healthBefore(context, step, change)] : []),
       direct?.get(context)?.patient(change) ?? change,
       rule(context, () => actionOfStep(context.plan, step, arnOf(context))),
-      ...(movesTraffic ? [healthyTargets(context)] : []),
+      ...(movesTraffic ? [healthyTargets(context, true)] : []),
     ]
   })
 

@@ -1,5 +1,6 @@
 import { counted } from '../../counted.ts'
 import { messageOf } from '../../errors.ts'
+import { NothingHealthy } from '../effects/balancer-effects.ts'
 import { contextsOf } from '../effects/contexts.ts'
 import { isNameMoved } from '../effects/dns-record-effects.ts'
 import type { EffectContext, Outside } from '../effects/effect.ts'
@@ -17,9 +18,10 @@ import {
 } from '../effects/sequences.ts'
 import { lintPlan } from '../lint/plan.ts'
 import { refuseErrors, TrafficError } from '../model/finding.ts'
-import type { Plan } from '../model/plan.ts'
+import { answerOf, type Plan } from '../model/plan.ts'
 import { type Action, type State, transitionOf } from '../model/state.ts'
 import { runAccompanied } from './accompany.ts'
+import { alarmOf } from './alarm.ts'
 import { EffectTimeout, runEffects, type Scope, sideBySide } from './bring-about.ts'
 import { claimRoutes, releaseAction } from './claims.ts'
 import type { Engine, Request } from './engine-types.ts'
@@ -131,8 +133,12 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
     await enter(run, 'prepared', { step: 0, verified_at: engine.now(), approved_at: null, problem: null })
   },
   async advance(work) {
-    const { engine, run, plan, outside, request } = work
+    const { engine, run, plan, outside, contexts, request } = work
     if (run.row.verified_at === null) return shiftTo(work, run.row.step)
+    if (request.overrideGates !== true) {
+      const alarm = await alarmOf(engine, contexts)
+      if (alarm?.isNothingHealthy) return failStep(work, alarm.text, true)
+    }
     const failure = await passGates(engine, run, plan, outside, request.overrideGates === true)
     if (failure !== undefined) return failStep(work, failure)
     const next = run.row.step + 1
@@ -175,9 +181,10 @@ async function shiftTo(work: Work, step: number): Promise<void> {
   try {
     await runStep(work, step)
   } catch (error) {
-    const isSick = error instanceof EffectTimeout && error.effect === 'targets-healthy'
-    if (isSick && plan.steps[step]!.onFail === 'rollback')
-      return failStep(work, `Step ${step} failed: ${error.message}`)
+    const isNothingHealthy = error instanceof NothingHealthy
+    const isSick = isNothingHealthy || (error instanceof EffectTimeout && error.effect === 'targets-healthy')
+    if (isSick && answerOf(plan.steps[step]!, isNothingHealthy) === 'rollback')
+      return failStep(work, `Step ${step} failed: ${error.message}.`, isNothingHealthy)
     throw error
   }
   await run.write('state', 'verified', { step }, { verified_at: engine.now(), problem: null })
@@ -190,9 +197,9 @@ const runStep = ({ engine, run, scope, plan, contexts, request }: Work, step: nu
     : runEffects(engine, run, scope, stepEffects(contexts, step))
 
 /** Does what the step says about its failure, and tells. */
-async function failStep(work: Work, message: string): Promise<never> {
+async function failStep(work: Work, message: string, isNothingHealthy = false): Promise<never> {
   const { run, plan } = work
-  if (plan.steps[run.row.step]!.onFail === 'rollback') {
+  if (answerOf(plan.steps[run.row.step]!, isNothingHealthy) === 'rollback') {
     await run.write('note', 'gate-failed', message)
     await rollBack(work)
     throw new TrafficError('gate', `${message} Traffic was rolled back.`)
