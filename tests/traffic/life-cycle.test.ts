@@ -11,6 +11,7 @@ import { actionKey } from '../../src/traffic/model/action.ts'
 import type { RoutePlan } from '../../src/traffic/model/plan.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { putEnvironmentBack } from '../support/environment.ts'
+import { ElbError } from './support/fake-elbv2.ts'
 import { startWorld, type World } from './support/world.ts'
 
 describeEachDatabase('traffic switch', (database) => {
@@ -214,8 +215,11 @@ describeEachDatabase('traffic switch', (database) => {
       const row = await start((plan) => (plan.verifyTimeoutSeconds = 1))
       await reach(row, 'shifting')
       world.currentController.isPaused = true
+      world.elb.intercept = (action) =>
+        action === 'ModifyRule' ? new ElbError('AccessDenied', 'not authorized') : undefined
       await expect(go(row, 'rollback')).rejects.toThrow('wanted 100/0')
       expect((await getSwitch(database.database, row.id)).state).toBe('rolling-back')
+      world.elb.intercept = () => undefined
       world.currentController.isPaused = false
       world.currentController.reconcile()
       expect((await go(row, 'rollback')).state).toBe('rolled-back')

@@ -135,6 +135,10 @@ export const transitionBody = z.strictObject({
   uncheckedDns: z.boolean().optional(),
   skipQuiet: z.boolean().optional(),
   acceptLive: z.boolean().optional(),
+  directly: z
+    .boolean()
+    .optional()
+    .describe('For advance: change the rules of the load balancer itself if the controller does not follow.'),
   keepIngress: z.boolean().optional(),
   confirm: bounded(255).optional(),
 })

@@ -45,6 +45,8 @@ export interface Effect {
   readonly isInstant?: boolean
   /** Waited for so much longer than other effects, as far as the last look can tell. */
   extraSeconds?(): number
+  /** What came of it in words, where `done` says too little. */
+  outcome?(): string | undefined
   /** What the switch remembers once it is so. */
   learned?(): SwitchChanges
 }

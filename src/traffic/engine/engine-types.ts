@@ -30,6 +30,8 @@ export interface Request {
   readonly uncheckedDns?: boolean | undefined
   readonly skipQuiet?: boolean | undefined
   readonly acceptLive?: boolean | undefined
+  /** A step changes the rules of the load balancer itself if the controller does not follow; a rollback always does. */
+  readonly directly?: boolean | undefined
   /** Clean-up takes the switch out of the current Ingress, also where the plan says to delete it. */
   readonly keepIngress?: boolean | undefined
   /** Clean-up and abort delete things: the name of the plan, typed by whoever wants it. */

@@ -2,6 +2,7 @@ import type { Change, ResourceRecordSet, Route53Client } from '@aws-sdk/client-r
 import { messageOf, RetryableError } from '../../errors.ts'
 import { isSameName, nameInZone } from '../model/record-sets.ts'
 import { orAbsent, patience, translate } from './aws-answers.ts'
+import { observed } from './aws-client.ts'
 import { CALL_MS } from './call-time.ts'
 
 export interface Zone {
@@ -23,7 +24,7 @@ const PAGE = 100
 export async function openZones(region: string, callMs = CALL_MS): Promise<Zones> {
   const aws = await import('@aws-sdk/client-route-53')
   // Credentials and endpoint come from the usual chain: AWS_PROFILE, AWS_ENDPOINT_URL_ROUTE_53 …
-  const client: Route53Client = new aws.Route53Client({ region, ...patience(callMs) })
+  const client: Route53Client = observed(new aws.Route53Client({ region, ...patience(callMs) }), 'route53')
   return {
     zone: (id) =>
       translate(`read hosted zone ${id}`, async () => {

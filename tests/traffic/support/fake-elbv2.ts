@@ -319,7 +319,7 @@ export async function startFakeElb(): Promise<FakeElb> {
   const actionsIn = (form: URLSearchParams) => {
     const types: string[] = []
     const found: { arn: string; weight: number }[] = []
-    let isSticky = false
+    let stickiness: FakeForward['stickiness'] = { enabled: false }
     for (let index = 1; form.has(`Actions.member.${index}.Type`); index++) {
       const prefix = `Actions.member.${index}.`
       types.push(form.get(`${prefix}Type`)!)
@@ -328,12 +328,16 @@ export async function startFakeElb(): Promise<FakeElb> {
         const of = (name: string) => form.get(`${config}TargetGroups.member.${group}.${name}`)!
         found.push({ arn: of('TargetGroupArn'), weight: Number(of('Weight')) })
       }
-      isSticky ||= form.get(`${config}TargetGroupStickinessConfig.Enabled`) === 'true'
+      if (form.get(`${config}TargetGroupStickinessConfig.Enabled`) === 'true')
+        stickiness = {
+          enabled: true,
+          durationSeconds: Number(form.get(`${config}TargetGroupStickinessConfig.DurationSeconds`)),
+        }
       const isOidc = types.at(-1) === 'authenticate-oidc'
       if (isOidc && form.get(`${prefix}AuthenticateOidcConfig.UseExistingClientSecret`) !== 'true')
         throw new ElbError('InvalidLoadBalancerAction', 'ClientSecret must be specified')
     }
-    return { types, forward: { groups: found, stickiness: { enabled: isSticky } } }
+    return { types, forward: { groups: found, stickiness } }
   }
   const ruleXml = ({ arn, action, guards }: FakeRule) => {
     const oidc = guards.includes('authenticate-oidc')
