@@ -47,7 +47,7 @@ describe('the list of schema versions', () => {
   })
 
   it('counts every table that the sources define', () => {
-    // Only one connection ever sees a temporary one.
+    // 'preview' fits values for a page, and is no table.
     const known = new Set([...[schemaVersions, ...allTables].map(({ name }) => name), 'preview'])
     const defined = globSync('src/**/*.ts', { cwd: root })
       .filter((path) => !/\.test\.ts$|test-support/.test(path))
