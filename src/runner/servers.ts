@@ -5,6 +5,7 @@ import type { Database } from '../database/database.ts'
 import { isLeaseHolderGone } from '../database/lease-holder.ts'
 import type { RowOf } from '../database/table.ts'
 import { scopeLeases, servers } from '../system/runs.ts'
+import { memoryPercent } from './interruptions.ts'
 
 /** How long a server may be silent before others take over what it holds. */
 export const LEASE_MS = 15_000
@@ -53,7 +54,10 @@ export async function joinServers(
   let beats = 0
   await insertRow(kysely, servers, { holder: leaseHolder, beats, ...about })
   return {
-    beat: async () => (await updateRows(kysely, servers, { holder: leaseHolder }, { beats: ++beats })) === 1,
+    async beat() {
+      const sign = { beats: ++beats, memory_percent: memoryPercent() }
+      return (await updateRows(kysely, servers, { holder: leaseHolder }, sign)) === 1
+    },
     isDead,
     async forgetDead() {
       for (const row of await selectRows(kysely, servers)) if (row.holder !== leaseHolder) await isDead(row.holder)

@@ -24,6 +24,8 @@ export const servers = defineTable(
     version: string(40),
     /** Tasks at a time; workers only. */
     concurrency: bigint(),
+    /** How much it used of the memory that it may have, at its last beat. */
+    memory_percent: bigint(),
     /** It takes nothing new, and will stop. */
     is_draining: boolean(),
     ...written,
