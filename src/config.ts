@@ -32,6 +32,8 @@ const SECRETS = [
   'authToken',
   'otlpHeaders',
   'proxyIdentitySecret',
+  'awsSecretAccessKey',
+  'awsSessionToken',
 ] as const
 const ADDRESSES = ['databaseUrl', 'notificationEndpoint', 'otlpEndpoint', 'queueUrl'] as const
 
