@@ -18,6 +18,10 @@ interface Cause {
   find(facts: Facts, thresholds: Thresholds): readonly Found[]
 }
 
+/** Undefined: nobody can say who lives. Where nothing can be written, nobody can show that they do. */
+export const knownQueue = ({ queue, database }: Facts): Facts['queue'] =>
+  database.refusesChanges === '' ? queue : undefined
+
 const megabytes = (bytes: number) =>
   bytes < 1024 ** 3 ? `${Math.floor(bytes / 1024 ** 2)} MB` : `${(bytes / 1024 ** 3).toFixed(1)} GB`
 
@@ -28,8 +32,10 @@ const START_SERVER = 'Start a server with `npm start`; one with CONSUME_PIPELINE
 export const CAUSES: Readonly<Record<CauseName, Cause>> = {
   no_worker: {
     ...{ check: 'runner', title: 'No worker takes tasks.', severities: ['critical'], isOwn: false },
-    find({ queue, needsWorkers }) {
+    find(facts) {
+      const queue = knownQueue(facts)
       if (!queue) return []
+      const { needsWorkers } = facts
       const { count, runs, seconds } = queue.handedOut
       const isThere = queue.members.some(({ kind, isAlive, isDraining }) => kind === 'worker' && isAlive && !isDraining)
       if (isThere || (count === 0 && !needsWorkers)) return []
@@ -93,7 +99,10 @@ export const CAUSES: Readonly<Record<CauseName, Cause>> = {
 
   queue_not_moving: {
     ...{ check: 'runner', title: 'Runs wait, and nobody continues them.', severities: ['critical'], isOwn: false },
-    find: ({ queue }) => (queue ? [...notTakenOver(queue), ...notTaken(queue), ...leftByWorkers(queue)] : []),
+    find(facts) {
+      const queue = knownQueue(facts)
+      return queue ? [...notTakenOver(queue), ...notTaken(queue), ...leftByWorkers(queue)] : []
+    },
   },
 
   source_refuses: {
