@@ -196,10 +196,10 @@ describeOneDatabase('the collection stands still', (test) => {
   it('when a source refuses', async () => {
     const dataFolder = newFolder()
     const server = await start({ url: test.url, dataFolder })
-    vendor.status = 503
+    vendor.status = 429
     const run = await startRun(fleet.control, vendor)
     const place = { server, run, machine: { url: test.url, dataFolder } }
-    const sentence = /The source of connection board \d+ refuses: of \d+ requests?, the answer was 503 each time/
+    const sentence = /The source of connection board \d+ refuses the last .*: the answer was 429/
     await expectTold(place, { cause: 'source_refuses', severity: 'warning', sentence })
     vendor.status = 0
     await expectOver(place, 'source_refuses')

@@ -111,12 +111,13 @@ export const CAUSES: Readonly<Record<CauseName, Cause>> = {
       [...Map.groupBy(refusals, ({ connection }) => connection)].map(([connection, own]) => {
         const seconds = Math.max(...own.map((each) => each.seconds))
         const [last] = own.toSorted((one, other) => other.seconds - one.seconds) as [Refusal, ...Refusal[]]
-        const answer = last.status === 0 ? 'none was answered' : `the answer was ${last.status} each time`
-        const requests = own.reduce((sum, each) => sum + each.requests, 0)
+        const count = own.reduce((sum, each) => sum + each.requests, 0)
+        const requests = count === 1 ? 'the last request' : `the last ${counted(count, 'request')}`
+        const answer = last.status === 0 ? 'there was no answer' : `the answer was ${last.status}`
         return {
           severity: 'warning' as const,
           subject: connection,
-          sentence: `The source of connection ${connection} refuses: of ${counted(requests, 'request')}, ${answer}.`,
+          sentence: `The source of connection ${connection} refuses ${requests}: ${answer}.`,
           remedy: remedyOf(last.status),
           runs: [...new Set(own.map(({ run }) => run))],
           seconds,

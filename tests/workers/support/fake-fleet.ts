@@ -63,7 +63,7 @@ export async function startFakeFleet(itemsPerBoard = 5): Promise<FakeFleet> {
       return
     }
     if (fake.status > 0) {
-      response.writeHead(fake.status, headers).end('{"message": "not now"}')
+      response.writeHead(fake.status, { ...headers, 'retry-after': '3' }).end('{"message": "not now"}')
       return
     }
     await sleep(fake.latencyMs)
