@@ -206,7 +206,12 @@ describeEachDatabase('traffic switch', (database) => {
         )
         expect((await rolledBack).state).toBe('rolled-back')
         const ingress = world.current.get('Ingress', 'shop', 'web')!
-        expect(ingress.spec.rules[0].http.paths[0].backend.service).toEqual({ name: 'web', port: { number: 80 } })
+        // The deleted one is made as it was at that moment: with the action.
+        expect(ingress.spec.rules[0].http.paths[0].backend.service).toEqual(
+          currentIngress === 'delete-ingress'
+            ? { name: 'web-switch', port: { name: 'use-annotation' } }
+            : { name: 'web', port: { number: 80 } },
+        )
         expect(ingress.spec.rules).toHaveLength(currentIngress === 'delete-ingress' ? 1 : 2)
       },
     )

@@ -41,6 +41,8 @@ export interface Effect {
   apply?(dryRun: boolean): Promise<void>
   /** Apply again while waiting: the other side may refuse for a while. */
   readonly isRepeated?: boolean
+  /** Also when it was done before: what it looks at may have changed since. */
+  readonly isAlways?: boolean
   /** Not worth waiting for: somebody has to do it first. */
   readonly isInstant?: boolean
   /** Waited for so much longer than other effects, as far as the last look can tell. */

@@ -31,7 +31,7 @@ export interface Scope extends Pick<EffectContext, 'overridden' | 'progress'> {
 export async function runEffects(engine: Engine, run: Run, scope: Scope, effects: readonly Effect[]): Promise<void> {
   for (const effect of effects) {
     const key = effectKey(effect)
-    if (run.has('result', key)) continue
+    if (effect.isAlways !== true && run.has('result', key)) continue
     await perform(engine, run, scope, effect, run.has('intent', key))
   }
 }

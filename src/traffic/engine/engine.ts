@@ -1,5 +1,5 @@
 import { counted } from '../../counted.ts'
-import { messageOf } from '../../errors.ts'
+import { messageOf, RetryableError } from '../../errors.ts'
 import { NothingHealthy } from '../effects/balancer-effects.ts'
 import { contextsOf } from '../effects/contexts.ts'
 import { isNameMoved } from '../effects/dns-record-effects.ts'
@@ -29,7 +29,7 @@ import { passGates } from './gate-verdicts.ts'
 import { moveNames } from './move-names.ts'
 import { requireQuiet } from './quiet.ts'
 import { recordDeployment } from './record-deployment.ts'
-import { forgottenRecords, hasLostMemory, lostMemory } from './route-memory.ts'
+import { forgottenWays, hasLostMemory, lostMemory } from './route-memory.ts'
 import { withRoutes } from './route-report.ts'
 import { mayDelete } from './shared-ingress.ts'
 import { getSwitch, isLeased, type Run, type SwitchChanges, type SwitchRow, startRun } from './store.ts'
@@ -136,7 +136,10 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
     const { engine, run, plan, outside, contexts, request } = work
     if (run.row.verified_at === null) return shiftTo(work, run.row.step)
     if (request.overrideGates !== true) {
-      const alarm = await alarmOf(engine, contexts)
+      // What cannot be read for the moment is asked again before the step is written.
+      const alarm = await alarmOf(engine, contexts).catch((error: unknown) => {
+        if (!(error instanceof RetryableError)) throw error
+      })
       if (alarm?.isNothingHealthy) return failStep(work, alarm.text, true)
     }
     const failure = await passGates(engine, run, plan, outside, request.overrideGates === true)
@@ -225,7 +228,7 @@ async function rollBack({ engine, run, plan, scope, contexts, request }: Work): 
     step: 0,
     verified_at: null,
     dns_confirmed_at: null,
-    ...forgottenRecords(run.row),
+    ...forgottenWays(run.row),
     problem: null,
   })
 }
