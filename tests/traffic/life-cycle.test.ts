@@ -33,6 +33,7 @@ describeEachDatabase('traffic switch', (database) => {
 
   async function start(change: (plan: RoutePlan) => void = () => {}): Promise<SwitchRow> {
     world = await startWorld(change)
+    world.elb.now = world.route53.now = () => clock
     Object.assign(process.env, world.environment)
     return createSwitch(database.database, world.plan, 'ada')
   }
