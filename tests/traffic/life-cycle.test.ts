@@ -33,6 +33,7 @@ describeEachDatabase('traffic switch', (database) => {
 
   async function start(change: (plan: RoutePlan) => void = () => {}): Promise<SwitchRow> {
     world = await startWorld(change)
+    world.elb.now = world.route53.now = () => clock
     Object.assign(process.env, world.environment)
     return createSwitch(database.database, world.plan, 'ada')
   }
@@ -206,7 +207,12 @@ describeEachDatabase('traffic switch', (database) => {
         )
         expect((await rolledBack).state).toBe('rolled-back')
         const ingress = world.current.get('Ingress', 'shop', 'web')!
-        expect(ingress.spec.rules[0].http.paths[0].backend.service).toEqual({ name: 'web', port: { number: 80 } })
+        // The deleted one is made as it was at that moment: with the action.
+        expect(ingress.spec.rules[0].http.paths[0].backend.service).toEqual(
+          currentIngress === 'delete-ingress'
+            ? { name: 'web-switch', port: { name: 'use-annotation' } }
+            : { name: 'web', port: { number: 80 } },
+        )
         expect(ingress.spec.rules).toHaveLength(currentIngress === 'delete-ingress' ? 1 : 2)
       },
     )

@@ -2,6 +2,7 @@
 import { counted } from '../../counted.ts'
 import { messageOf, RetryableError, UserError } from '../../errors.ts'
 import type { ForwardAction } from '../model/action.ts'
+import { missingRightOf } from '../vendors/aws-client.ts'
 import type { Forward, ForwardRule } from '../vendors/rules.ts'
 import { type Effect, type EffectContext, ofRoute } from './effect.ts'
 import { follows, rulePicture, weightsIn } from './rule-effects.ts'
@@ -22,7 +23,12 @@ export interface DirectRules {
 }
 
 /** What a rule is to become; undefined where it is right, or cannot be helped here. */
-type Correction = (rule: ForwardRule, arn: string | undefined) => Forward | undefined
+type Correction = (rule: ForwardRule, arn: string | undefined) => Wanted | undefined
+interface Wanted {
+  readonly forward: Forward
+  /** Where AWS does not take the first. */
+  readonly otherwise?: Forward
+}
 
 interface Memory {
   /** From when on the controller has its time. */
@@ -78,7 +84,7 @@ function changedRules(
   reason: DirectRules['reason'],
 ): Effect {
   const { balancer } = context.outside
-  let wrong: readonly (readonly [ForwardRule, Forward])[] = []
+  let wrong: readonly (readonly [ForwardRule, Wanted])[] = []
   const changed = new Set<string>()
   return {
     name: 'balancer-directly',
@@ -95,13 +101,13 @@ function changedRules(
     async apply(dryRun) {
       if (dryRun) return
       for (const [rule, wanted] of wrong) {
-        try {
-          await balancer.forward(rule, wanted)
-          changed.add(rule.rule)
-        } catch (error) {
+        await balancer.forward(rule, wanted.forward).catch(async (error: unknown) => {
           if (!(error instanceof UserError)) throw error
+          if (wanted.otherwise !== undefined && missingRightOf(error.cause) === undefined)
+            return balancer.forward(rule, wanted.otherwise)
           throw new UserError(`The load balancer could not be changed directly: ${messageOf(error)}`, { cause: error })
-        }
+        })
+        changed.add(rule.rule)
       }
     },
     outcome: () =>
@@ -111,7 +117,10 @@ function changedRules(
   }
 }
 
-/** For the way back: the rules leave the target group out until the controller is back. Counts from now on. */
+/**
+ * For the way back, counted from now on: the weights that the Ingress is to have. Where AWS refuses two groups in a rule
+ * that is not sticky, the target group is left out.
+ */
 export function directlyBack(context: EffectContext): DirectRules {
   const memory: Memory = { since: Date.now(), refusal: undefined }
   const correct: Correction = (rule, arn) => {
@@ -119,9 +128,15 @@ export function directlyBack(context: EffectContext): DirectRules {
     const others = rule.groups.filter((group) => group.arn !== arn)
     // A rule that knows no other group cannot be helped here; its annotation has to.
     if (others.length === 0) return undefined
-    const isEmpty = others.every(({ weight }) => weight === 0)
-    const groups = isEmpty ? others.map((group) => ({ ...group, weight: 100 })) : others
-    return { groups, isSticky: false, durationSeconds: undefined }
+    const isOne = others.length === 1 || others.every(({ weight }) => weight === 0)
+    const own = isOne ? others.map((group) => ({ ...group, weight: 100 })) : others
+    const withGroups = (groups: ForwardRule['groups']): Forward => ({
+      groups,
+      isSticky: false,
+      durationSeconds: undefined,
+    })
+    const target = rule.groups.filter((group) => group.arn === arn).map((group) => ({ ...group, weight: 0 }))
+    return { forward: withGroups([...own, ...target]), otherwise: withGroups(own) }
   }
   return directRules(context, memory, correct, true)
 }
@@ -134,14 +149,11 @@ export function directlyForward(context: EffectContext, wanted: () => ForwardAct
     if (arn === undefined || others.length !== 1 || follows(rule, arn, wanted())) return undefined
     const [current, target] = wanted().forwardConfig.targetGroups.map(({ weight }) => weight)
     const { enabled, durationSeconds } = wanted().forwardConfig.targetGroupStickinessConfig
-    return {
-      groups: [
-        { arn: others[0]!.arn, weight: current! },
-        { arn, weight: target! },
-      ],
-      isSticky: enabled,
-      durationSeconds,
-    }
+    const groups = [
+      { arn: others[0]!.arn, weight: current! },
+      { arn, weight: target! },
+    ]
+    return { forward: { groups, isSticky: enabled, durationSeconds } }
   }
   return directRules(context, memory, correct, false)
 }

@@ -15,7 +15,15 @@ import { recordBack } from './dns-record-effects.ts'
 import { arnOf, type Effect, type EffectContext, ofRoute } from './effect.ts'
 import { fieldsReleased } from './field-owners.ts'
 import { gitBack, proposalsWithdrawn } from './git-effect.ts'
-import { attach, createdIngressGone, detach, restoredIngress, targetIngress, weights } from './ingress-effects.ts'
+import {
+  attach,
+  createdIngressGone,
+  detach,
+  keptIngress,
+  restoredIngress,
+  targetIngress,
+  weights,
+} from './ingress-effects.ts'
 import { guards, preflight } from './preflight-effect.ts'
 import { weightsBack } from './rollback-effects.ts'
 import { released, rule, rulesAsLeft } from './rule-effects.ts'
@@ -102,6 +110,7 @@ export const namesBackSequences = (contexts: Contexts, isChecked: boolean): read
 
 /** The one safe order: no rule, then no binding, then no target group. */
 const removal = (context: EffectContext, keepsIngress: boolean): readonly Effect[] => [
+  ...(keepsIngress ? [] : [keptIngress(context)]),
   detach(context, keepsIngress),
   ...(keepsIngress ? [fieldsReleased(context)] : []),
   released(context),

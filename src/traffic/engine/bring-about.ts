@@ -31,7 +31,7 @@ export interface Scope extends Pick<EffectContext, 'overridden' | 'progress'> {
 export async function runEffects(engine: Engine, run: Run, scope: Scope, effects: readonly Effect[]): Promise<void> {
   for (const effect of effects) {
     const key = effectKey(effect)
-    if (run.has('result', key)) continue
+    if (effect.isAlways !== true && run.has('result', key)) continue
     await perform(engine, run, scope, effect, run.has('intent', key))
   }
 }
@@ -86,7 +86,7 @@ async function writeOverridden(run: Run, { overridden }: Scope): Promise<void> {
  * The one way in which anything outside is changed: a fresh, successful look, a comparison, one change, and a look again.
  * What cannot be read is never "not so": it is asked again, with growing pauses, until the deadline.
  */
-async function bringAbout(engine: Engine, run: Run, scope: Scope, effect: Effect): Promise<string> {
+export async function bringAbout(engine: Engine, run: Run, scope: Scope, effect: Effect): Promise<string> {
   const { plan } = scope
   const began = Date.now()
   let renewed = began

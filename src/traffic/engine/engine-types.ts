@@ -8,7 +8,7 @@ export interface Engine {
   readonly database: Database
   /** Lenient: a cluster that cannot be spoken to refuses each call instead, because going back may do without it. */
   connect(plan: Plan, isLenient?: boolean): Promise<Outside>
-  /** For dwell and quiet times; waiting for the outside always uses the real clock. */
+  /** For dwell and quiet times, until AWS has said what time it is; waiting for the outside always uses the real clock. */
   now(): Date
   /** First pause between two looks at the outside; it grows while nothing changes. */
   readonly pollMs: number

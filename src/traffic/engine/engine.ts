@@ -1,5 +1,5 @@
 import { counted } from '../../counted.ts'
-import { messageOf } from '../../errors.ts'
+import { messageOf, RetryableError } from '../../errors.ts'
 import { NothingHealthy } from '../effects/balancer-effects.ts'
 import { contextsOf } from '../effects/contexts.ts'
 import { isNameMoved } from '../effects/dns-record-effects.ts'
@@ -22,6 +22,7 @@ import { answerOf, type Plan } from '../model/plan.ts'
 import { type Action, type State, transitionOf } from '../model/state.ts'
 import { runAccompanied } from './accompany.ts'
 import { alarmOf } from './alarm.ts'
+import { askTime, onAwsTime, rulesSeenAt } from './aws-time.ts'
 import { EffectTimeout, runEffects, type Scope, sideBySide } from './bring-about.ts'
 import { claimRoutes, releaseAction } from './claims.ts'
 import type { Engine, Request } from './engine-types.ts'
@@ -29,7 +30,7 @@ import { passGates } from './gate-verdicts.ts'
 import { moveNames } from './move-names.ts'
 import { requireQuiet } from './quiet.ts'
 import { recordDeployment } from './record-deployment.ts'
-import { forgottenRecords, hasLostMemory, lostMemory } from './route-memory.ts'
+import { forgottenWays, hasLostMemory, lostMemory } from './route-memory.ts'
 import { withRoutes } from './route-report.ts'
 import { mayDelete } from './shared-ingress.ts'
 import { getSwitch, isLeased, type Run, type SwitchChanges, type SwitchRow, startRun } from './store.ts'
@@ -99,15 +100,17 @@ async function perform(engine: Engine, run: Run, plan: Plan, request: Request): 
   if (request.action === 'prepare') refuseErrors('The plan', lintPlan(plan))
   const outside = await engine.connect(plan, request.action === 'rollback')
   outside.git?.guardWith(() => run.renew())
+  const timed = onAwsTime(engine, outside)
   const contexts = contextsOf(plan, outside, () => run.row, {
     progress: engine.progress,
-    now: engine.now,
+    now: timed.now,
     tookOver: isLeased(run.row),
     overridesDrift: request.acceptLive === true || request.action === 'rollback',
   })
   const scope: Scope = { plan, outside, overridden: contexts[0]!.overridden, progress: engine.progress }
-  const work: Work = { engine, run, plan, outside, request, scope, contexts }
+  const work: Work = { engine: timed, run, plan, outside, request, scope, contexts }
   try {
+    if (JUDGES_TIME.has(request.action)) await askTime(engine, run, scope, contexts[0]!)
     await PERFORM[request.action](work).catch(async (error: unknown) => {
       throw await withRoutes(contexts, run.row.state, error)
     })
@@ -118,8 +121,11 @@ async function perform(engine: Engine, run: Run, plan: Plan, request: Request): 
   }
 }
 
+/** They ask whether a waiting time is over, or begin one. */
+const JUDGES_TIME: ReadonlySet<Action> = new Set(['advance', 'dns', 'cleanup'])
+
 const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise<void>>> = {
-  async prepare({ engine, run, plan, scope, contexts }) {
+  async prepare({ engine, run, plan, outside, scope, contexts }) {
     await claimRoutes(engine.database, plan, run.row.id)
     if (run.row.state !== 'preparing') {
       // Looked at before the first state change: a plan that does not fit leaves no trace.
@@ -130,13 +136,21 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
       await enter(run, 'preparing', { problem: null, began_at: null })
     }
     await runEffects(engine, run, scope, prepareEffects(contexts))
-    await enter(run, 'prepared', { step: 0, verified_at: engine.now(), approved_at: null, problem: null })
+    await enter(run, 'prepared', {
+      step: 0,
+      verified_at: rulesSeenAt(engine, outside),
+      approved_at: null,
+      problem: null,
+    })
   },
   async advance(work) {
     const { engine, run, plan, outside, contexts, request } = work
     if (run.row.verified_at === null) return shiftTo(work, run.row.step)
     if (request.overrideGates !== true) {
-      const alarm = await alarmOf(engine, contexts)
+      // What cannot be read for the moment is asked again before the step is written.
+      const alarm = await alarmOf(engine, contexts).catch((error: unknown) => {
+        if (!(error instanceof RetryableError)) throw error
+      })
       if (alarm?.isNothingHealthy) return failStep(work, alarm.text, true)
     }
     const failure = await passGates(engine, run, plan, outside, request.overrideGates === true)
@@ -172,7 +186,7 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
 }
 
 async function shiftTo(work: Work, step: number): Promise<void> {
-  const { engine, run, plan } = work
+  const { engine, run, plan, outside } = work
   const movesTraffic = plan.steps[step]!.weights.target > 0
   if (run.row.state !== 'shifting' || run.row.step !== step || run.row.verified_at !== null) {
     const began = run.row.began_at ?? (movesTraffic ? engine.now() : null)
@@ -187,7 +201,7 @@ async function shiftTo(work: Work, step: number): Promise<void> {
       return failStep(work, `Step ${step} failed: ${error.message}.`, isNothingHealthy)
     throw error
   }
-  await run.write('state', 'verified', { step }, { verified_at: engine.now(), problem: null })
+  await run.write('state', 'verified', { step }, { verified_at: rulesSeenAt(engine, outside), problem: null })
 }
 
 /** Past a controller that does not follow only if the operator said so. */
@@ -225,7 +239,7 @@ async function rollBack({ engine, run, plan, scope, contexts, request }: Work): 
     step: 0,
     verified_at: null,
     dns_confirmed_at: null,
-    ...forgottenRecords(run.row),
+    ...forgottenWays(run.row),
     problem: null,
   })
 }

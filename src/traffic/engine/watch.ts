@@ -8,6 +8,7 @@ import { TrafficError } from '../model/finding.ts'
 import { answerOf, type Plan } from '../model/plan.ts'
 import type { State } from '../model/state.ts'
 import { type Alarm, alarmOf } from './alarm.ts'
+import { onAwsTime } from './aws-time.ts'
 import { act } from './engine.ts'
 import type { Engine } from './engine-types.ts'
 import { judgeFirmly, secondsLeft } from './gate-verdicts.ts'
@@ -24,11 +25,12 @@ const WATCHED: ReadonlySet<State> = new Set(['shifting', 'paused', 'switched', '
  * Looks once at a switch: a rollback that did not hold is taken up again, targets that die under load and failed gates do
  * what the step says, drift pauses, and `auto` moves on.
  */
-export async function tick(engine: Engine, id: string): Promise<SwitchRow> {
-  const row = await getSwitch(engine.database, id)
+export async function tick(watching: Engine, id: string): Promise<SwitchRow> {
+  const row = await getSwitch(watching.database, id)
   if (!WATCHED.has(row.state)) return row
   const { plan } = checkedPlanOf(row)
-  const outside = await engine.connect(plan, true)
+  const outside = await watching.connect(plan, true)
+  const engine = onAwsTime(watching, outside)
   const contexts = contextsOf(plan, outside, () => row, { overridesDrift: true, now: engine.now })
   if (row.state === 'rolling-back') return isLeased(row) ? row : resumeRollback(engine, row, contexts)
   const alarm = await alarmOf(engine, contexts)

@@ -1,8 +1,8 @@
-/** When AWS answered last: by its own clock, because that of this machine may be wrong. */
+/** When AWS answered last, in milliseconds, by its own clock, because that of this machine may be wrong. */
 export interface AnswerClock {
-  last: Date | undefined
+  last: number | undefined
   /** The last answer that showed rules of a load balancer. */
-  rules: Date | undefined
+  rules: number | undefined
 }
 export const answerClock = (): AnswerClock => ({ last: undefined, rules: undefined })
 
@@ -28,10 +28,10 @@ export function observed<Client extends AnyClient>(client: Client, service: stri
     return async (args) => {
       try {
         const answer = await next(args)
-        const date = new Date(answer.response?.headers?.date ?? '')
-        if (clock !== undefined && !Number.isNaN(date.getTime())) {
-          clock.last = date
-          if (call === 'DescribeRules') clock.rules = date
+        const time = Date.parse(answer.response?.headers?.date ?? '')
+        if (clock !== undefined && !Number.isNaN(time)) {
+          clock.last = time
+          if (call === 'DescribeRules') clock.rules = time
         }
         return answer
       } catch (error) {

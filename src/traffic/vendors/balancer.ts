@@ -7,7 +7,7 @@ import { healthCheckOf, type Mirrored } from '../model/health-check.ts'
 import type { RoutePlan } from '../model/plan.ts'
 import { targetGroupTags } from '../render/render.ts'
 import { orAbsent, patience, translate } from './aws-answers.ts'
-import { observed } from './aws-client.ts'
+import { type AnswerClock, observed } from './aws-client.ts'
 import { type BalancerFacts, balancerFacts } from './balancer-facts.ts'
 import { CALL_MS } from './call-time.ts'
 import { type Forward, type ForwardRule, forwardRule, readRules } from './rules.ts'
@@ -42,12 +42,13 @@ const RESOURCE_TAG = 'ingress.k8s.aws/resource'
 /** At most so many groups in one request for tags. */
 const TAGS_AT_ONCE = 20
 
-export async function openBalancer(region: string, callMs = CALL_MS): Promise<Balancer> {
+export async function openBalancer(region: string, callMs = CALL_MS, clock?: AnswerClock): Promise<Balancer> {
   const aws = await import('@aws-sdk/client-elastic-load-balancing-v2')
   // Credentials and endpoint come from the usual chain: AWS_PROFILE, AWS_ENDPOINT_URL_ELASTIC_LOAD_BALANCING_V2 …
   const client: ElasticLoadBalancingV2Client = observed(
     new aws.ElasticLoadBalancingV2Client({ region, ...patience(callMs) }),
     'elasticloadbalancing',
+    clock,
   )
   const describe = async (input: {
     Names?: string[]
