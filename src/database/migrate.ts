@@ -11,7 +11,10 @@ import { type Column, defineTable, integer, key, now } from './table.ts'
 /** One step that a definition cannot express, such as moving data between columns of system tables. */
 export type Migration = (database: Database, live: ReadonlyMap<string, LiveTable>) => Promise<void>
 /** Append only: a database remembers how many of these it has seen. */
-const MIGRATIONS: readonly Migration[] = [plansIntoTheirOwnTable, sameNamesInTwoConnections, projectsCountedByRows]
+const MIGRATIONS: readonly Migration[] = [
+  ...[plansIntoTheirOwnTable, sameNamesInTwoConnections, projectsCountedByRows],
+  abortedSwitches,
+]
 export const codeVersion: number = MIGRATIONS.length + 1
 
 export const schemaVersions = defineTable(
@@ -184,4 +187,13 @@ async function projectsCountedByRows({ kysely }: Database, live: ReadonlyMap<str
     const row = { project_name: name, name: 'rollouts', reason: '', ...stamps }
     await kysely.insertInto('_weir_number_changes').values(row).execute()
   }
+}
+
+/** A switch that was given up was called finished, as if all traffic were on the other side. */
+async function abortedSwitches({ kysely }: Database, live: ReadonlyMap<string, LiveTable>) {
+  if (!live.has('_weir_traffic_switches')) return
+  await sql`update _weir_traffic_switches set state = 'aborted' where state = 'cleaned-up' and id in (
+    select switch_id from _weir_traffic_journal where kind = 'state' and action = 'abort' and effect = 'cleaned-up')`.execute(
+    kysely,
+  )
 }

@@ -422,7 +422,7 @@ describeOneDatabase('a switch through a repository', (database) => {
     const aborting = go(row, 'abort', stage.confirmed())
     while (remote.head(PROPOSAL) === tip) await new Promise((resolve) => setTimeout(resolve, 5))
     startMerging()
-    expect((await aborting).state).toBe('cleaned-up')
+    expect((await aborting).state).toBe('aborted')
     expect(remote.head(PROPOSAL)).toBeUndefined()
     expect(remote.files('main').get('blue/web.yaml')).not.toContain('web-switch')
   })

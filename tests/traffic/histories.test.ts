@@ -66,7 +66,7 @@ describeEachDatabase('histories of a switch', (database) => {
           expect(targetWeights(stage)).toEqual([])
           stage.world.currentController.reconcile()
           expect(targetWeights(stage)).toEqual([])
-          expect((await persist(() => stage.go(row, 'abort', stage.confirmed()))).state).toBe('cleaned-up')
+          expect((await persist(() => stage.go(row, 'abort', stage.confirmed()))).state).toBe('aborted')
           for (const original of originals) {
             const { name } = original.metadata
             for (const { route, path } of history.paths)

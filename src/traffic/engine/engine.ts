@@ -17,7 +17,7 @@ import {
 import { lintPlan } from '../lint/plan.ts'
 import { refuseErrors, TrafficError } from '../model/finding.ts'
 import type { Plan } from '../model/plan.ts'
-import { type Action, type State, transitionOf } from '../model/state.ts'
+import { type Action, isOver, type State, transitionOf } from '../model/state.ts'
 import { EffectTimeout, runEffects, runSideBySide, type Scope } from './bring-about.ts'
 import { claimRoutes, releaseAction } from './claims.ts'
 import type { Engine, Request } from './engine-types.ts'
@@ -91,7 +91,7 @@ async function perform(engine: Engine, run: Run, plan: Plan, request: Request): 
   if (request.action === 'pause') return enter(run, 'paused', { problem: request.reason ?? 'paused by hand' })
   if (state === 'draft' && request.action === 'rollback') return enter(run, 'rolled-back')
   if (request.action === 'cleanup' || request.action === 'abort') requireConfirmation(plan, request)
-  if (state === 'draft' && request.action === 'abort') return enter(run, 'cleaned-up')
+  if (state === 'draft' && request.action === 'abort') return enter(run, 'aborted')
   if (request.action === 'prepare') refuseErrors('The plan', lintPlan(plan))
   const outside = await engine.connect(plan, request.action === 'rollback')
   outside.git?.guardWith(() => run.renew())
@@ -236,7 +236,9 @@ async function cleanUp({ engine, run, plan, scope, contexts, request }: Work): P
   const effects = request.action === 'abort' ? abortEffects(contexts) : cleanupEffects(contexts, keepsIngress)
   await runEffects(engine, run, scope, effects)
   await releaseAction(engine.database, run.row.id)
-  await enter(run, 'cleaned-up', { problem: null })
+  // A clean-up may take up an abort that was killed: where the name never moved, nobody has arrived anywhere.
+  const isGivenUp = request.action === 'abort' || run.row.dns_confirmed_at === null
+  await enter(run, isGivenUp ? 'aborted' : 'cleaned-up', { problem: null })
 }
 
 function requireConfirmation(plan: Plan, { confirm }: Request): void {
@@ -251,13 +253,14 @@ function requireConfirmation(plan: Plan, { confirm }: Request): void {
 async function enter(run: Run, state: State, changes: SwitchChanges = {}): Promise<void> {
   const isSame = Object.entries(changes).every(([name, value]) => run.row[name as keyof SwitchChanges] === value)
   if (run.row.state === state && isSame) return
-  await run.write('state', state, { before: run.row.state, after: state }, { ...changes, state })
+  const { step = run.row.step } = changes
+  await run.write('state', state, { before: run.row.state, after: state, step }, { ...changes, state })
 }
 
 /** A shift that met trouble is paused; other work stays where it is and is taken up again by repeating the action. */
 async function noteProblem(run: Run, error: unknown): Promise<void> {
   const isRefusal =
-    error instanceof TrafficError && (error.trouble === 'gate' || ['draft', 'cleaned-up'].includes(run.row.state))
+    error instanceof TrafficError && (error.trouble === 'gate' || run.row.state === 'draft' || isOver(run.row.state))
   if (isRefusal || run.row.problem === messageOf(error)) return
   const state: State = run.row.state === 'shifting' ? 'paused' : run.row.state
   await run.write('note', 'problem', messageOf(error), { state, problem: messageOf(error) }).catch(() => undefined)

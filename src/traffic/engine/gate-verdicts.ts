@@ -6,6 +6,7 @@ import { rulePicture } from '../effects/rule-effects.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { Gate, Plan, RoutePlan } from '../model/plan.ts'
 import { routesOf } from '../model/routes.ts'
+import { gateWords } from '../model/words.ts'
 import type { GroupPlace } from '../vendors/metrics.ts'
 import type { Engine } from './engine-types.ts'
 import { type GateResult, gateName, judgeGate } from './gates.ts'
@@ -51,7 +52,8 @@ async function judgeCheck(
   outside: BalancerOnly,
 ): Promise<GateResult> {
   const step = plan.steps[row.step]!
-  if (row.verified_at === null) return { gate: name, verdict: 'pending', message: 'the step is not verified yet' }
+  if (row.verified_at === null)
+    return { gate: name, verdict: 'pending', message: 'the step is not in force yet', asks: gateWords(gate) }
   const until = new Date(row.verified_at.getTime() + step.dwellSeconds * 1000)
   const context = {
     ...{ database: engine.database, plan, since: row.verified_at, until, isApproved: row.approved_at !== null },
@@ -101,7 +103,7 @@ export async function judgeFirmly(
   )
 }
 
-export const secondsLeft = (engine: Engine, row: SwitchRow, plan: Plan): number =>
+export const secondsLeft = (engine: Pick<Engine, 'now'>, row: SwitchRow, plan: Plan): number =>
   row.verified_at === null
     ? 0
     : Math.max(

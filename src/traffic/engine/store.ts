@@ -5,7 +5,7 @@ import type { RowOf } from '../../database/table.ts'
 import { messageOf } from '../../errors.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { Plan } from '../model/plan.ts'
-import { actionsFrom, type State } from '../model/state.ts'
+import { actionsFrom, isOver, type State } from '../model/state.ts'
 import { hasLostMemory, knownGroups, lostMemory } from './route-memory.ts'
 import { planColumns } from './stored-plan.ts'
 import { trafficJournal, trafficSwitches } from './tables.ts'
@@ -62,7 +62,7 @@ export async function findSwitch({ kysely }: Database, idOrName: string): Promis
     .where((where) => where.or([where('id', '=', idOrName), where('name', '=', idOrName)]))
     .orderBy('created_at', 'desc')
     .execute()) as SwitchRow[]
-  return rows.find(({ id }) => id === idOrName) ?? rows.find(({ state }) => state !== 'cleaned-up') ?? rows[0]
+  return rows.find(({ id }) => id === idOrName) ?? rows.find(({ state }) => !isOver(state)) ?? rows[0]
 }
 
 export const noSwitch = (idOrName: string): TrafficError =>
