@@ -119,6 +119,10 @@ describe('the command line without a database', () => {
     expect(init.out).toContain('npx weir traffic init shop --routes web,cart')
     expect(routes.out).toMatch(/^ {2}- name: web\n.*^ {2}- name: cart\n.*path: \/cart$/ms)
     expect(out).toMatchObject({ code: 0, err: '' })
+    const readme = readFileSync(join(folder, 'out/README.md'), 'utf8')
+    const named = [...readme.matchAll(/\]\((.+?)\/README\.md\)/g)].map(([, phase]) => phase)
+    expect(named).toEqual(phasesOf(shopPlan()))
+    expect(readme).toMatch(/^3\. \[`step-1`\].*: 90 % .*, 10 % /m)
     expect(phase).toMatchObject({
       code: 0,
       err: '',

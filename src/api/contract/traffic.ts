@@ -131,7 +131,14 @@ export const importBody = z.strictObject({
 })
 export const importRecord = z.object({
   plan: z.any().describe('Null while there is something to ask, or an error among the findings.'),
-  questions: z.array(z.object({ field: z.string(), text: z.string(), choices: z.array(z.string()) })),
+  questions: z.array(
+    z.object({
+      field: z.string(),
+      text: z.string(),
+      choices: z.array(z.string()),
+      hints: z.array(z.string()).describe('What is known of each choice.'),
+    }),
+  ),
   findings: z.array(findingRecord),
 })
 export const differenceRecord = z.object({ object: z.string(), path: z.string(), before: z.any(), after: z.any() })

@@ -14,7 +14,15 @@ import { recordBack } from './dns-record-effects.ts'
 import { arnOf, type Effect, type EffectContext, ofRoute } from './effect.ts'
 import { fieldsReleased } from './field-owners.ts'
 import { gitBack, proposalsWithdrawn } from './git-effect.ts'
-import { attach, createdIngressGone, detach, restoredIngress, targetIngress, weights } from './ingress-effects.ts'
+import {
+  attach,
+  createdIngressGone,
+  detach,
+  multiClusterRemoved,
+  restoredIngress,
+  targetIngress,
+  weights,
+} from './ingress-effects.ts'
 import { guards, preflight } from './preflight-effect.ts'
 import { balancerBack, weightsBack } from './rollback-effects.ts'
 import { released, rule } from './rule-effects.ts'
@@ -77,8 +85,8 @@ export const namesBackSequences = (contexts: Contexts, isChecked: boolean): read
   ])
 
 /** The one safe order: no rule, then no binding, then no target group. */
-const removal = (context: EffectContext, keepsIngress: boolean): readonly Effect[] => [
-  detach(context, keepsIngress),
+const removal = (context: EffectContext, keepsIngress: boolean, isGivenUp = false): readonly Effect[] => [
+  detach(context, keepsIngress, isGivenUp),
   ...(keepsIngress ? [fieldsReleased(context)] : []),
   released(context),
   bindingGone(context),
@@ -100,9 +108,15 @@ export const givenUpEffects = (contexts: Contexts): readonly Effect[] => [
     : []),
 ]
 
-/** The same for a switch that is given up, with the target Ingresses that were made for it. */
-export const abortEffects = (contexts: Contexts): readonly Effect[] =>
+export type SideName = 'current' | 'target'
+/** Whether something else needs the Ingress of a side as it is. */
+export type IsNeeded = (plan: EffectContext['plan'], side: SideName) => boolean
+
+/** The same for a switch that is given up, with what was made or set for it alone. */
+export const abortEffects = (contexts: Contexts, isNeeded: IsNeeded = () => false): readonly Effect[] =>
   lockstep(contexts, (context) => [
-    ...removal(context, true),
+    // In mode observe somebody else sets it, as somebody else takes it out.
+    ...removal(context, true, context.plan.mode !== 'observe' && !isNeeded(context.plan, 'current')),
+    ...(context.plan.mode === 'observe' || isNeeded(context.plan, 'target') ? [] : [multiClusterRemoved(context)]),
     createdIngressGone(context, () => leadsTo(context, 'target')),
   ])

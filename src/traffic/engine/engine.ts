@@ -18,6 +18,7 @@ import { lintPlan } from '../lint/plan.ts'
 import { refuseErrors, TrafficError } from '../model/finding.ts'
 import type { Plan } from '../model/plan.ts'
 import { type Action, isOver, type State, transitionOf } from '../model/state.ts'
+import { flagOf, skipping } from '../model/words.ts'
 import { EffectTimeout, runEffects, runSideBySide, type Scope } from './bring-about.ts'
 import { claimRoutes, releaseAction } from './claims.ts'
 import type { Engine, Request } from './engine-types.ts'
@@ -27,7 +28,7 @@ import { requireQuiet } from './quiet.ts'
 import { recordDeployment } from './record-deployment.ts'
 import { forgottenRecords, hasLostMemory, lostMemory } from './route-memory.ts'
 import { withRoutes } from './route-report.ts'
-import { mayDelete } from './shared-ingress.ts'
+import { mayDelete, neededByOthers } from './shared-ingress.ts'
 import { getSwitch, isLeased, type Run, type SwitchChanges, type SwitchRow, startRun } from './store.ts'
 import { checkedPlanOf, planOf } from './stored-plan.ts'
 
@@ -49,7 +50,10 @@ export async function act(engine: Engine, id: string, request: Request): Promise
     (name) => request[name] === true,
   )
   if (skipped.length > 0 && !request.reason)
-    throw new TrafficError('invalid', `${skipped.join(' and ')} skips a check: give a reason.`)
+    throw new TrafficError(
+      'invalid',
+      `${skipped.map(flagOf).join(' and ')} ${skipped.length === 1 ? 'skips' : 'skip'} a check: say why with --reason.`,
+    )
   const isRollback = request.action === 'rollback'
   if (isRollback) transitionOf((await getSwitch(engine.database, id)).state, 'rollback')
   // Every journal entry makes a new version: who wants to go back must not lose a race against what is going wrong.
@@ -154,7 +158,7 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
     if (run.row.state === 'dns-switched' && left > 0 && request.skipQuiet !== true) {
       throw new TrafficError(
         'gate',
-        `Wait ${counted(Math.ceil(left / 60_000), 'more minute')} after the DNS switch: resolvers and long connections still use the old load balancer.`,
+        `Wait ${counted(Math.ceil(left / 60_000), 'more minute')} after the DNS switch: resolvers and long connections still use the old load balancer. --wait waits; ${skipping('skipQuiet')} does not. The plan has ${counted(plan.dns.quietMinutes, 'minute')} as dns.quietMinutes.`,
       )
     }
     if (run.row.state === 'dns-switched' && request.skipQuiet !== true) await requireQuiet(engine, plan, outside)
@@ -218,7 +222,9 @@ async function rollBack({ engine, run, plan, scope, contexts, request }: Work): 
 async function withGoodNews(contexts: readonly EffectContext[], error: unknown): Promise<unknown> {
   if (error instanceof EffectTimeout && error.effect.startsWith('dns-')) return error
   const weights = await Promise.all(contexts.map((context) => rulePicture(context).then(targetWeight, () => 1)))
-  if (error instanceof Error && weights.every((weight) => weight === 0))
+  if (error instanceof Error && weights.some((weight) => weight > 0))
+    error.message += ` The running server tries the rollback again every ten seconds. Without a server, repeat it: npx weir traffic rollback ${contexts[0]!.row().id} --wait`
+  else if (error instanceof Error)
     error.message += ` The load balancer already sends everything to cluster ${contexts[0]!.plan.current.cluster}. Until its Ingress says so too, the controller may set the old weights again: the running server repeats the rollback, or repeat it yourself.`
   return error
 }
@@ -233,7 +239,10 @@ async function cleanUp({ engine, run, plan, scope, contexts, request }: Work): P
   if (!keepsIngress) await runEffects(engine, run, scope, mayDelete(engine.database, run.row.id, contexts))
   if (request.action === 'abort') await runEffects(engine, run, scope, givenUpEffects(contexts))
   await enter(run, 'cleaning', { problem: null })
-  const effects = request.action === 'abort' ? abortEffects(contexts) : cleanupEffects(contexts, keepsIngress)
+  const effects =
+    request.action === 'abort'
+      ? abortEffects(contexts, await neededByOthers(engine.database, run.row.id))
+      : cleanupEffects(contexts, keepsIngress)
   await runEffects(engine, run, scope, effects)
   await releaseAction(engine.database, run.row.id)
   // A clean-up may take up an abort that was killed: where the name never moved, nobody has arrived anywhere.
@@ -245,7 +254,7 @@ function requireConfirmation(plan: Plan, { confirm }: Request): void {
   if (confirm !== plan.name) {
     throw new TrafficError(
       'invalid',
-      `This deletes the binding and the target group of ${plan.name}${plan.cleanup.currentIngress === 'delete-ingress' ? ', and the current Ingress with its load balancer' : ''}. Confirm with the name of the plan.`,
+      `This deletes the binding and the target group of ${plan.name}${plan.cleanup.currentIngress === 'delete-ingress' ? ', and the current Ingress with its load balancer' : ''}. Confirm with the name of the plan: ${flagOf('confirm')} ${plan.name}`,
     )
   }
 }

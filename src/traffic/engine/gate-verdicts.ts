@@ -6,7 +6,7 @@ import { rulePicture } from '../effects/rule-effects.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { Gate, Plan, RoutePlan } from '../model/plan.ts'
 import { routesOf } from '../model/routes.ts'
-import { gateWords } from '../model/words.ts'
+import { gateWords, skipping } from '../model/words.ts'
 import type { GroupPlace } from '../vendors/metrics.ts'
 import type { Engine } from './engine-types.ts'
 import { type GateResult, gateName, judgeGate } from './gates.ts'
@@ -113,6 +113,12 @@ export const secondsLeft = (engine: Pick<Engine, 'now'>, row: SwitchRow, plan: P
         ),
       )
 
+/** Data may still come; an approval comes from somebody. */
+function wayOut(id: string, open: readonly GateResult[]): string {
+  const approve = open.some(({ gate }) => gate === 'approval') ? `Approve it: npx weir traffic approve ${id}. ` : ''
+  return `${approve}--wait asks again until all pass; ${skipping('overrideGates')} continues without them.`
+}
+
 /** The message of a gate that failed, or undefined when the step may be left; throws when it may not be left yet. */
 export async function passGates(
   engine: Engine,
@@ -133,8 +139,16 @@ export async function passGates(
   const failed = results.filter(({ verdict }) => verdict === 'fail')
   if (failed.length > 0) return `Gate of step ${run.row.step} failed: ${describe(failed)}.`
   const left = secondsLeft(engine, run.row, plan)
-  if (left > 0) throw new TrafficError('gate', `Step ${run.row.step} must stay for ${counted(left, 'more second')}.`)
+  if (left > 0)
+    throw new TrafficError(
+      'gate',
+      `Step ${run.row.step} must stay for ${counted(left, 'more second')}. --wait waits; ${skipping('overrideGates')} does not.`,
+    )
   const open = results.filter(({ verdict }) => verdict !== 'pass')
-  if (open.length > 0) throw new TrafficError('gate', `Step ${run.row.step} cannot continue: ${describe(open)}.`)
+  if (open.length > 0)
+    throw new TrafficError(
+      'gate',
+      `Step ${run.row.step} cannot continue: ${describe(open)}. ${wayOut(run.row.id, open)}`,
+    )
   return undefined
 }

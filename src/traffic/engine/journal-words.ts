@@ -1,10 +1,11 @@
 /** The journal as sentences. What programs read stays beside them: kind, effect and detail. */
+import { byName } from '../../by-name.ts'
 import type { Plan } from '../model/plan.ts'
 import { stepWords } from '../model/words.ts'
 import type { JournalRow } from './store.ts'
 
 /** What each effect is about to do, what is so when it is done, and what is said where there was nothing to do. */
-const EFFECTS: Readonly<Record<string, readonly [begin: string, done: string, already?: string]>> = {
+const EFFECTS: Readonly<Record<string, readonly [begin: string, done: string, already?: string]>> = byName({
   preflight: ['look whether the plan fits what is live', 'The plan fits what is live'],
   guards: ['look at what guards the paths', 'Nothing that guards the paths is in the way'],
   'target-ingress': ['put the target Ingress into multi-cluster mode', 'The target Ingress is ready'],
@@ -46,9 +47,9 @@ const EFFECTS: Readonly<Record<string, readonly [begin: string, done: string, al
   'dns-shared': ['look where the host name leads', 'The host name leads to both clusters'],
   'dns-undo': ['put the record back', 'The record is as it was'],
   'dns-ttl': ['wait until the old answer of the name is forgotten', 'The old answer of the name is forgotten'],
-}
+})
 
-const NOTES: Readonly<Record<string, string>> = {
+const NOTES: Readonly<Record<string, string>> = byName({
   approved: 'Approved the step',
   reason: 'Gave a reason',
   problem: 'Met a problem',
@@ -61,7 +62,7 @@ const NOTES: Readonly<Record<string, string>> = {
   uncheckedDns: 'Did not look the host name up',
   skipQuiet: 'Did not wait for the quiet time',
   acceptLive: 'Started from the live value although it drifted',
-}
+})
 
 const readable = (name: string): string => name.replaceAll('-', ' ')
 const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

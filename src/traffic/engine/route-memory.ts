@@ -5,6 +5,7 @@ interface Memory {
   readonly target_group_arn: string | null
   readonly applied_action: string | null
   readonly original_ingress: string | null
+  readonly target_mode_before: string | null
   /** Of the first route of each host. */
   readonly dns_record: string | null
 }
@@ -13,7 +14,10 @@ interface Row extends Memory {
   readonly routes: string | null
 }
 
-const NOTHING: Memory = { target_group_arn: null, applied_action: null, original_ingress: null, dns_record: null }
+const NOTHING: Memory = {
+  ...{ target_group_arn: null, applied_action: null, original_ingress: null, target_mode_before: null },
+  dns_record: null,
+}
 
 type Memories = Readonly<Record<string, Partial<Memory>>>
 

@@ -66,7 +66,11 @@ export async function findSwitch({ kysely }: Database, idOrName: string): Promis
 }
 
 export const noSwitch = (idOrName: string): TrafficError =>
-  new TrafficError('invalid', `There is no traffic switch ${idOrName}.`, { status: 404 })
+  new TrafficError(
+    'invalid',
+    `There is no traffic switch ${idOrName}. npx weir traffic status lists them; npx weir traffic prepare PLAN begins one.`,
+    { status: 404 },
+  )
 
 export async function getSwitch(database: Database, idOrName: string): Promise<SwitchRow> {
   const row = await findSwitch(database, idOrName)

@@ -23,7 +23,14 @@ export const draftOf = (plan: Plan): SwitchRow => {
   return {
     ...{ id: plan.name, name: plan.name, project: plan.project, state: 'draft', step: 0, version: 0 },
     ...planColumns(plan),
-    ...{ applied_action: null, original_ingress: null, verified_at: null, approved_at: null, began_at: null },
+    ...{
+      applied_action: null,
+      original_ingress: null,
+      target_mode_before: null,
+      verified_at: null,
+      approved_at: null,
+      began_at: null,
+    },
     ...{
       dns_confirmed_at: null,
       dns_record: null,

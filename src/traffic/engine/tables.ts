@@ -30,7 +30,9 @@ export const trafficSwitches = defineTable(
     /** The action JSON that we wrote last; anything else in the cluster is drift. */
     applied_action: optional(whole(text())),
     original_ingress: optional(whole(text())),
-    /** The last three of each route, by name, where the plan lists its routes. */
+    /** What multi-cluster mode said of the target Ingress before this switch set it, or `absent`; an abort puts it back. */
+    target_mode_before: optional(string(32)),
+    /** What a switch keeps of a route, of each by its name, where the plan lists its routes. */
     routes: optional(whole(text())),
     /** Start of the dwell clock: the balancer was seen to follow the step. */
     verified_at: timestamp(),

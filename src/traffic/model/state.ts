@@ -103,7 +103,7 @@ export const actionsFrom = (state: State): readonly Action[] =>
 
 function reasonAgainst(state: State, action: Action): string {
   if (action === 'cleanup' && ['prepared', 'rolled-back', 'draft'].includes(state))
-    return 'Traffic is on the current cluster: use abort to remove the auxiliary pieces.'
+    return 'Traffic is on the current cluster. To remove what prepare made: npx weir traffic abort ID'
   if (action === 'cleanup') return 'Clean-up comes after the DNS switch is confirmed.'
   if (state === 'aborted')
     return 'It was aborted: all traffic is on the current cluster, and nothing of the switch is left. To try again, prepare the plan as a new switch: npx weir traffic prepare PLAN'

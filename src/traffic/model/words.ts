@@ -67,3 +67,12 @@ const boundWords = ({ max, min, maxRatio }: Bounds): string =>
     ...(min === undefined ? [] : [`at least ${min}`]),
     ...(maxRatio === undefined ? [] : [`at most ${maxRatio} times that of the current cluster`]),
   ].join(' and ')
+
+/** How the command line writes a field: `overrideGates` is `--override-gates`. */
+export const flagOf = (field: string): string =>
+  `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+
+const WITH_REASON = '--reason "why"'
+/** What skips a check needs its reason in the same breath. */
+export const skipping = (field: 'overrideGates' | 'uncheckedDns' | 'skipQuiet' | 'acceptLive'): string =>
+  `${flagOf(field)} ${WITH_REASON}`
