@@ -14,6 +14,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, run: plansIntoTheirOwnTable },
   { version: 3, run: sameNamesInTwoConnections },
   { version: 4, run: projectsCountedByRows },
+  { version: 6, run: abortedSwitches },
 ]
 
 /** They stood in the rows that every look at a queue or a list reads. */
@@ -61,4 +62,13 @@ async function projectsCountedByRows({ kysely }: Database, live: ReadonlyMap<str
     const row = { project_name: name, name: 'rollouts', reason: '', ...stamps }
     await kysely.insertInto('_weir_number_changes').values(row).execute()
   }
+}
+
+/** A switch that was given up was called finished, as if all traffic were on the other side. */
+async function abortedSwitches({ kysely }: Database, live: ReadonlyMap<string, LiveTable>) {
+  if (!live.has('_weir_traffic_switches')) return
+  await sql`update _weir_traffic_switches set state = 'aborted' where state = 'cleaned-up' and id in (
+    select switch_id from _weir_traffic_journal where kind = 'state' and action = 'abort' and effect = 'cleaned-up')`.execute(
+    kysely,
+  )
 }

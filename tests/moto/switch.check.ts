@@ -162,6 +162,6 @@ describeEachDatabase('AWS that is not ours', (database) => {
     expect(await recordOf(zoneId)).toEqual(before)
     later(60)
     expect((await go(row, 'rollback')).state).toBe('rolled-back')
-    expect((await go(row, 'abort', { confirm: world.plan.name })).state).toBe('cleaned-up')
+    expect((await go(row, 'abort', { confirm: world.plan.name })).state).toBe('aborted')
   })
 })

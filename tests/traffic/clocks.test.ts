@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
+import { describeStatus } from '../../src/cli/traffic/status-text.ts'
 import { act } from '../../src/traffic/engine/engine.ts'
 import type { Request } from '../../src/traffic/engine/engine-types.ts'
-import { describeLive, liveStatus } from '../../src/traffic/engine/live-status.ts'
+import { switchStatus } from '../../src/traffic/engine/status.ts'
+import { describeSwitch } from '../../src/traffic/engine/store.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
 import { preflightReport } from '../../src/traffic/survey/preflight-report.ts'
 import { describeEachDatabase } from '../support/databases.ts'
@@ -95,7 +97,10 @@ describeEachDatabase('the clock of an operator is wrong', (database) => {
           laptop(skew).now(),
         )
       ).filter(({ check }) => check === 'clock')
-    const text = (skew: number) => liveStatus(laptop(skew), row).then((live) => ({ live, words: describeLive(live) }))
+    const text = async (skew: number) => {
+      const live = await switchStatus(laptop(skew), row)
+      return { live, words: describeStatus(describeSwitch(row), live) }
+    }
     await go(row, 'advance')
     Object.assign(row, await now(row))
     expect(await report(2 * HOUR_MS)).toEqual([

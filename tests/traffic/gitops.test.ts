@@ -422,8 +422,10 @@ describeOneDatabase('a switch through a repository', (database) => {
     const aborting = go(row, 'abort', stage.confirmed())
     while (remote.head(PROPOSAL) === tip) await new Promise((resolve) => setTimeout(resolve, 5))
     startMerging()
-    expect((await aborting).state).toBe('cleaned-up')
-    expect(remote.head(PROPOSAL)).toBeUndefined()
+    expect((await aborting).state).toBe('aborted')
+    // The last proposal, which takes multi-cluster mode out again, was merged: nothing is left to merge.
+    expect(remote.files(PROPOSAL)).toEqual(remote.files('main'))
+    expect(remote.files('main').get('green/web.yaml')).not.toContain('multi-cluster')
     expect(remote.files('main').get('blue/web.yaml')).not.toContain('web-switch')
   })
 

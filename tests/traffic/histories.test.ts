@@ -10,7 +10,6 @@ import { setStage, withGates } from './support/stage.ts'
 const HISTORIES = Number(process.env.HISTORIES ?? (process.env.FULL_SIZE ? 200 : 12))
 /** One route as plans always had it, and several in every relation. */
 const ROUTES: readonly (readonly RouteName[])[] = [[], ['web', 'cart'], ['web', 'media'], ['web', 'cart', 'admin']]
-const MULTI_CLUSTER = 'alb.ingress.kubernetes.io/multi-cluster-target-group'
 
 /** The plan waits a second for each effect, which a busy machine may not keep: as anybody would, it is asked again. */
 async function persist<T>(work: () => Promise<T>): Promise<T> {
@@ -66,16 +65,13 @@ describeEachDatabase('histories of a switch', (database) => {
           expect(targetWeights(stage)).toEqual([])
           stage.world.currentController.reconcile()
           expect(targetWeights(stage)).toEqual([])
-          expect((await persist(() => stage.go(row, 'abort', stage.confirmed()))).state).toBe('cleaned-up')
+          expect((await persist(() => stage.go(row, 'abort', stage.confirmed()))).state).toBe('aborted')
           for (const original of originals) {
             const { name } = original.metadata
             for (const { route, path } of history.paths)
               if (route.current.ingress.name === name) original.spec.rules[0].http.paths.push(pathOf(route, path))
             expect(stage.ingress(name).spec).toEqual(original.spec)
-            expect(stage.ingress(name).metadata.annotations).toEqual({
-              ...original.metadata.annotations,
-              [MULTI_CLUSTER]: 'true',
-            })
+            expect(stage.ingress(name).metadata.annotations).toEqual(original.metadata.annotations)
           }
           for (const route of stage.world.routes) {
             expect(stage.group(route)).toBeUndefined()

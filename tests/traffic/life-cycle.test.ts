@@ -159,7 +159,7 @@ describeEachDatabase('traffic switch', (database) => {
         expect((await go(row, 'advance')).state).toBe('shifting')
         await go(row, 'rollback')
       }
-      expect((await go(row, 'abort', confirmed())).state).toBe('cleaned-up')
+      expect((await go(row, 'abort', confirmed())).state).toBe('aborted')
       expect(world.elb.calls.at(-1)).toBe('DeleteTargetGroup')
       expect(world.current.get('Ingress', 'shop', 'web')!.spec.rules[0].http.paths[0].backend.service).toEqual({
         name: 'web',

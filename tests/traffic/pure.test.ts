@@ -180,6 +180,8 @@ test('every state can be rolled back or reversed, and clean-up needs the DNS swi
   for (const state of STATES) {
     if (state === 'cleaned-up')
       expect(() => transitionOf(state, 'rollback')).toThrow('make a plan in the other direction')
+    else if (state === 'aborted')
+      expect(() => transitionOf(state, 'rollback')).toThrow('all traffic is on the current cluster')
     else expect(transitionOf(state, 'rollback').to).toBe('rolled-back')
     expect(actionsFrom(state).includes('cleanup')).toBe(state === 'dns-switched' || state === 'cleaning')
     for (const action of ACTIONS)

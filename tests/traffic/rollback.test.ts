@@ -76,7 +76,7 @@ describeOneDatabase('rollback always wins', (database) => {
     edit((object) => (object.spec.rules[0].http.paths[0].backend = { service: { name: 'web', port: { number: 80 } } }))
     await expect(go(row, 'advance')).rejects.toThrow('backend missing')
     expect((await go(row, 'rollback')).state).toBe('rolled-back')
-    expect((await go(row, 'abort', stage.confirmed())).state).toBe('cleaned-up')
+    expect((await go(row, 'abort', stage.confirmed())).state).toBe('aborted')
     expect(stage.ingress().spec.rules[0].http.paths[0].backend.service).toEqual({ name: 'web', port: { number: 80 } })
   })
 
@@ -154,7 +154,7 @@ describeOneDatabase('rollback always wins', (database) => {
     stage.world.elb.isRuleRefused = () => true
     await expect(go(row, 'prepare')).rejects.toThrow('no rule of the load balancer names')
     stage.world.elb.isRuleRefused = () => false
-    expect((await go(row, 'abort', stage.confirmed())).state).toBe('cleaned-up')
+    expect((await go(row, 'abort', stage.confirmed())).state).toBe('aborted')
     expect(stage.group()).toBeUndefined()
   })
 })

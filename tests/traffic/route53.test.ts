@@ -303,7 +303,7 @@ describeOneDatabase('the record is moved by us', (database) => {
     expect(records()).toEqual(before)
     expect((await now(row)).state).toBe('rolling-back')
     later(60)
-    expect((await go(row, 'abort', stage.confirmed())).state).toBe('cleaned-up')
+    expect((await go(row, 'abort', stage.confirmed())).state).toBe('aborted')
     expect(stage.group()).toBeUndefined()
     expect(records()).toEqual(before)
   })

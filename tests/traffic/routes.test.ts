@@ -3,12 +3,13 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { describeStatus } from '../../src/cli/traffic/status-text.ts'
 import { connect } from '../../src/traffic/engine/connect.ts'
 import { act } from '../../src/traffic/engine/engine.ts'
 import type { Engine } from '../../src/traffic/engine/engine-types.ts'
-import { describeLive, liveStatus } from '../../src/traffic/engine/live-status.ts'
 import { preview } from '../../src/traffic/engine/preview.ts'
 import { reversePlan } from '../../src/traffic/engine/reverse.ts'
+import { switchStatus } from '../../src/traffic/engine/status.ts'
 import { createSwitch, describeSwitch, type SwitchRow } from '../../src/traffic/engine/store.ts'
 import { planColumns, planOf } from '../../src/traffic/engine/stored-plan.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
@@ -298,7 +299,7 @@ describeOneDatabase('several routes', (database) => {
         }
       })
       await shift(row, 1)
-      expect((await liveStatus(stage.engine, await now(row))).gates.map(({ gate }) => gate)).toEqual([
+      expect((await switchStatus(stage.engine, await now(row))).gates.map(({ gate }) => gate)).toEqual([
         ...ROUTE_NAMES.map((name) => `targetsHealthy (${name})`),
         'approval',
       ])
@@ -426,7 +427,7 @@ describeOneDatabase('several routes', (database) => {
         expect.arrayContaining(['preflight (web): nothing to do', 'attach (admin): once the target group exists']),
       )
       await shift(row, 2)
-      const live = await liveStatus(stage.engine, await now(row))
+      const live = await switchStatus(stage.engine, await now(row))
       expect(live).toMatchObject({
         weights: { '50/50': 2 },
         health: { healthy: 4, total: 4 },
@@ -435,7 +436,9 @@ describeOneDatabase('several routes', (database) => {
           { route: 'admin', weights: { '50/50': 1 }, health: { healthy: 2 } },
         ],
       })
-      expect(describeLive(live)).toContain('live admin: 50/50 on 1 rules\n  health admin: 2 of 2 targets healthy')
+      expect(describeStatus(describeSwitch(await now(row)), live)).toContain(
+        'live admin: 50/50 on 1 rule; planned 50/50; 2 of 2 targets healthy',
+      )
       expect(Object.keys(describeSwitch(await now(row)).targetGroupArns)).toEqual(['web', 'admin'])
       expect(await preview(stage.engine, await now(row), { action: 'advance' })).toContain(
         'weights (admin): would change, because the annotation still says 50/50',

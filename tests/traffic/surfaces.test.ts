@@ -119,6 +119,10 @@ describe('the command line without a database', () => {
     expect(init.out).toContain('npx weir traffic init shop --routes web,cart')
     expect(routes.out).toMatch(/^ {2}- name: web\n.*^ {2}- name: cart\n.*path: \/cart$/ms)
     expect(out).toMatchObject({ code: 0, err: '' })
+    const readme = readFileSync(join(folder, 'out/README.md'), 'utf8')
+    const named = [...readme.matchAll(/\]\((.+?)\/README\.md\)/g)].map(([, phase]) => phase)
+    expect(named).toEqual(phasesOf(shopPlan()))
+    expect(readme).toMatch(/^3\. \[`step-1`\].*: 90 % .*, 10 % /m)
     expect(phase).toMatchObject({
       code: 0,
       err: '',
@@ -300,14 +304,14 @@ describeOneDatabase('surfaces', (database) => {
     })
     expect(await weirHere(database.database, ['advance', file])).toMatchObject({
       code: 0,
-      out: expect.stringContaining('shifting, step 1 of 3 (90/10)'),
+      out: expect.stringMatching(/: shifting, 90 % blue, 10 % green\n {2}step 1 of 3 \(90\/10\) is in force\n/),
     })
     expect(await weirHere(database.database, ['advance', 'by-hand'])).toMatchObject({
       code: 3,
       err: expect.stringContaining('approval pending'),
     })
     expect((await weirHere(database.database, ['status', 'by-hand'])).out).toMatch(
-      /live: 90\/10 on 1 rules\n {2}health: 2 of 2 targets healthy, 0 draining\n {2}gate approval: pending/,
+      /live: 90\/10 on 1 rule; planned 90\/10; 2 of 2 targets healthy\n {2}gate approval: pending.*\n {2}next: step 2 of 3 \(50\/50\) comes when somebody advances, and only when gate approval passes/i,
     )
     plan.steps[2]!.weights = { current: 20, target: 80 }
     writeFileSync(file, stringify(plan))
@@ -324,7 +328,7 @@ describeOneDatabase('surfaces', (database) => {
     // The file says something else by now; going back does not ask it.
     expect(await weirHere(database.database, ['rollback', file])).toMatchObject({
       code: 0,
-      out: expect.stringContaining('rolled-back'),
+      out: expect.stringContaining(': rolled back, 100 % blue'),
     })
     expect(world.liveWeights()).toEqual([100, 0])
     const status = JSON.parse((await weirHere(database.database, ['status', 'by-hand', '--json'])).out)

@@ -251,6 +251,7 @@ describe('import', () => {
           field: 'service',
           text: 'Ingress shop/web leads to these Services. Which one moves?',
           choices: ['web', 'api'],
+          hints: ['shop.example.com/ to web:80', 'api.example.com/ to api:80'],
         },
       ],
     })
@@ -286,6 +287,21 @@ describe('import', () => {
     const fields = async (more: Partial<ImportRequest> = {}) =>
       (await imported({ service: 'web', ...more })).questions.map(({ field, choices }) => [field, ...choices])
     expect(await fields()).toEqual([['sourceSecurityGroup', 'sg-0123456789abcdef0', 'sg-0aaaaaaaaaaaaaaaa']])
+    expect((await imported({ service: 'web' })).questions[0]!.hints).toEqual(['', ''])
+    // As the controller writes it for the Service of the Ingress.
+    world.current.seed({
+      apiVersion: 'elbv2.k8s.aws/v1beta1',
+      kind: 'TargetGroupBinding',
+      metadata: { name: 'k8s-shop-web-0123456789', namespace: 'shop' },
+      spec: {
+        serviceRef: { name: 'web', port: 80 },
+        networking: { ingress: [{ from: [{ securityGroup: { groupID: 'sg-0aaaaaaaaaaaaaaaa' } }], ports: [] }] },
+      },
+    })
+    expect((await imported({ service: 'web' })).questions[0]!.hints).toEqual([
+      expect.stringMatching(/^frontend: /),
+      expect.stringMatching(/^backend: /),
+    ])
     const group = { sourceSecurityGroup: 'sg-0123456789abcdef0' }
     expect(await fields(group)).toEqual([])
     expect(await fields({ sourceSecurityGroup: 'sg-1' })).toEqual([

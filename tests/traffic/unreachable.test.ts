@@ -116,7 +116,7 @@ describeOneDatabase('a rollback that meets trouble', (database) => {
     expect((await tick(stage.engine, row.id)).state).toBe('rolled-back')
     expect(stage.world.liveWeights()).toEqual([100, 0])
     expect(await journal(row)).toContainEqual(expect.objectContaining({ effect: 'plan-edited' }))
-    expect((await go(row, 'abort', stage.confirmed())).state).toBe('cleaned-up')
+    expect((await go(row, 'abort', stage.confirmed())).state).toBe('aborted')
     expect(stage.group()).toBeUndefined()
   })
 
@@ -153,6 +153,6 @@ describeOneDatabase('a rollback that meets trouble', (database) => {
     expect((await go(row, 'rollback')).state).toBe('rolled-back')
     expect(stage.world.liveWeights()).toBeUndefined()
     expect(ruleNow().action).toMatchObject({ groups: [{ weight: 100 }] })
-    expect((await go(row, 'abort', stage.confirmed())).state).toBe('cleaned-up')
+    expect((await go(row, 'abort', stage.confirmed())).state).toBe('aborted')
   })
 })

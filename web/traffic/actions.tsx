@@ -4,33 +4,23 @@ import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask } from '../api/ask.ts'
-import { refresh } from '../api/queries.ts'
-import { type Action, hostsOf, planOf, type Switch, shareOf } from './describe.tsx'
+import { type Action, hostsOf, namesOf, planOf, refreshSwitches, type Switch } from './describe.tsx'
 
-const changed = () =>
-  refresh(
-    'GET /v1/traffic-switches',
-    'GET /v1/traffic-switches/{id}',
-    'GET /v1/traffic-switches/{id}/journal',
-    'GET /v1/traffic-switches/{id}/gates',
-    'GET /v1/traffic-switches/{id}/live',
-  )
-
-type Known = Action | 'approve' | 'reverse'
+export type Known = Action | 'approve' | 'reverse' | 'accept'
 interface Described {
   readonly title: string
   readonly consequence: string
-  /** Deletes something, or moves everything at once: the name of the switch has to be typed. */
+  /** Deletes something: the name of the switch has to be typed. */
   readonly isTyped?: boolean
 }
 
 function describe(of: Switch, action: Known): Described {
-  const { steps, target, current } = planOf(of)
+  const { steps } = planOf(of)
+  const { here, there } = namesOf(of)
   const hosts = hostsOf(planOf(of))
-  const next = of.verifiedAt === null ? steps[of.step] : steps[of.step + 1]
+  const number = of.verifiedAt === null ? of.step : of.step + 1
+  const next = steps[number]
   const isDraft = of.state === 'draft'
-  const there = target?.cluster ?? 'the target'
-  const here = current?.cluster ?? 'the current cluster'
   const all: Readonly<Record<Known, Described>> = {
     prepare: {
       title: 'Prepare',
@@ -39,8 +29,13 @@ function describe(of: Switch, action: Known): Described {
     advance: {
       title: 'Advance',
       consequence: next
-        ? `Sends ${Math.round(shareOf(next) * 100)} % of requests to ${there}, once waiting time and gates of this step are passed.`
-        : `Marks the switch as done, once waiting time and gates of the last step are passed. It counts as a deployment.`,
+        ? `Begins step ${number} of ${steps.length - 1}: ${next.weights.current} % ${here}, ${next.weights.target} % ${there}, if waiting time and gates allow it.`
+        : 'Marks the switch as done, once waiting time and gates of the last step are passed. It counts as a deployment.',
+    },
+    accept: {
+      title: 'Continue from what is live',
+      consequence:
+        'Begins the step although something else stands there. Weir writes over it, and the journal keeps what it was.',
     },
     pause: {
       title: 'Pause',
@@ -51,11 +46,11 @@ function describe(of: Switch, action: Known): Described {
       consequence: isDraft
         ? 'Nothing has moved yet: this only marks the draft as rolled back.'
         : `Sends every request back to ${here} at once, whatever the gates say. It counts as a failed deployment.`,
-      isTyped: !isDraft,
+      isTyped: !isDraft && planOf(of).confirmRollback === true,
     },
     dns: {
       title: 'Confirm DNS',
-      consequence: `Looks ${hosts.join(' and ') || 'the name'} up and notes that it leads to ${there}. Move ${hosts.length > 1 ? 'the records' : 'the record'} first.`,
+      consequence: `Looks ${hosts.join(' and ') || 'the name'} up and notes that it leads to ${there}. Move ${hosts.length > 1 ? 'the records' : 'the record'} first, unless the plan names the zone.`,
     },
     cleanup: {
       title: 'Clean up',
@@ -85,7 +80,7 @@ const needsApproval = (of: Switch) =>
 export function Actions({ of }: { readonly of: Switch }) {
   const [chosen, setChosen] = useState<Known>()
   const actions: readonly Known[] = [
-    ...of.actions,
+    ...of.actions.filter((action) => action !== 'rollback' || !hasWayBack(of)),
     ...(needsApproval(of) ? (['approve'] as const) : []),
     ...(['switched', 'dns-switched', 'cleaned-up'].includes(of.state) ? (['reverse'] as const) : []),
   ]
@@ -111,6 +106,45 @@ export function Actions({ of }: { readonly of: Switch }) {
   )
 }
 
+/** Where traffic may be on the other side, or on its way. */
+export const hasWayBack = ({ state, actions }: Switch): boolean =>
+  actions.includes('rollback') && state !== 'draft' && state !== 'rolled-back'
+
+/** Stands out, and works with one click: who needs it is in a hurry. */
+export function RollBack({ of }: { readonly of: Switch }) {
+  const [isAsked, setAsked] = useState(false)
+  const { isTyped } = describe(of, 'rollback')
+  const back = useMutation({
+    mutationFn: () =>
+      ask('POST /v1/traffic-switches/{id}/transitions', {
+        path: { id: of.id },
+        body: { action: 'rollback', reason: 'rolled back on the page' },
+      }),
+    onSuccess: () => notifications.show({ message: 'Rolled back.' }),
+    onSettled: refreshSwitches,
+  })
+  if (!hasWayBack(of)) return null
+  return (
+    <div className="roll-back">
+      <Button color="red" size="md" loading={back.isPending} onClick={() => (isTyped ? setAsked(true) : back.mutate())}>
+        Roll back
+      </Button>
+      <span className="small quiet">{describe(of, 'rollback').consequence}</span>
+      {back.isPending && (
+        <span role="status" className="small">
+          Taking all requests back. You may leave this page.
+        </span>
+      )}
+      {back.error && (
+        <p role="alert" className="bad small" style={{ overflowWrap: 'anywhere' }}>
+          {back.error.message}
+        </p>
+      )}
+      {isAsked && <Confirm of={of} action="rollback" onClose={() => setAsked(false)} />}
+    </div>
+  )
+}
+
 interface ConfirmProps {
   readonly of: Switch
   readonly action: Known
@@ -118,7 +152,7 @@ interface ConfirmProps {
 }
 
 /** What was seen is what is acted on: somebody else's step in between is told, not overrun. */
-function Confirm({ of, action, onClose }: ConfirmProps) {
+export function Confirm({ of, action, onClose }: ConfirmProps) {
   const navigate = useNavigate()
   const { title, consequence, isTyped = false } = describe(of, action)
   const [reason, setReason] = useState('')
@@ -126,28 +160,29 @@ function Confirm({ of, action, onClose }: ConfirmProps) {
   const path = { id: of.id }
   const [seen] = useState(of.version)
   const said = reason.trim() && { reason: reason.trim() }
+  const wanted = action === 'accept' ? { action: 'advance' as const, acceptLive: true } : { action: action as Action }
   const act = useMutation({
     mutationFn: async () => {
       if (action === 'approve') return ask('POST /v1/traffic-switches/{id}/approve', { path, body: { ...said } })
       if (action === 'reverse') return ask('POST /v1/traffic-switches/{id}/reverse', { path, body: {} })
-      const body = { action, expectedVersion: seen, ...said, ...(isTyped && { confirm: typed }) }
+      const body = { ...wanted, expectedVersion: seen, ...said, ...(isTyped && { confirm: typed }) }
       return ask('POST /v1/traffic-switches/{id}/transitions', { path, body })
     },
     onSuccess: async (answer) => {
-      await changed()
+      await refreshSwitches()
       onClose()
       notifications.show({ message: `${title}: done.` })
       if (action === 'reverse' && 'id' in answer) void navigate({ to: '/traffic/$id', params: { id: answer.id } })
     },
-    onError: changed,
+    onError: refreshSwitches,
   })
   const look = useMutation({
-    mutationFn: () =>
-      ask('POST /v1/traffic-switches/{id}/transitions', { path, body: { action: action as Action, dryRun: true } }),
+    mutationFn: () => ask('POST /v1/traffic-switches/{id}/transitions', { path, body: { ...wanted, dryRun: true } }),
   })
   const lines = look.data && 'dryRun' in look.data ? look.data.dryRun : undefined
   const canLook = !['approve', 'reverse', 'pause', 'dns'].includes(action)
   const failure = act.error ?? look.error
+  const needsReason = action === 'accept'
   return (
     <Modal opened onClose={onClose} title={`${title}: ${of.name}`} size="lg" closeOnClickOutside={false}>
       <div className="fields">
@@ -163,7 +198,9 @@ function Confirm({ of, action, onClose }: ConfirmProps) {
         {action !== 'reverse' && (
           <Textarea
             label="Reason"
-            description="Kept in the journal."
+            description={
+              needsReason ? 'Needed, because a check is skipped. Kept in the journal.' : 'Kept in the journal.'
+            }
             value={reason}
             onChange={({ currentTarget }) => setReason(currentTarget.value)}
             autosize
@@ -193,7 +230,7 @@ function Confirm({ of, action, onClose }: ConfirmProps) {
           )}
           <Button
             {...(['rollback', 'cleanup', 'abort'].includes(action) && { color: 'red' })}
-            disabled={isTyped && typed !== of.name}
+            disabled={(isTyped && typed !== of.name) || (needsReason && !said)}
             loading={act.isPending}
             onClick={() => act.mutate()}
           >

@@ -1,9 +1,11 @@
 /** What a switch and its plan say, in words. */
 import './traffic.css'
+import { useQuery } from '@tanstack/react-query'
 import type { AnswerTo } from '../api/ask.ts'
-import { counted, duration } from '../parts/words.ts'
+import { question, refresh } from '../api/queries.ts'
 
 export type Switch = AnswerTo<'GET /v1/traffic-switches'>[number]
+export type Status = AnswerTo<'GET /v1/traffic-switches/{id}/live'>
 export type State = Switch['state']
 export type Action = Switch['actions'][number]
 
@@ -11,16 +13,15 @@ export type Action = Switch['actions'][number]
 export interface Plan {
   readonly current?: Side
   readonly target?: Side
-  readonly advance?: 'manual' | 'auto'
-  readonly mode?: 'apply' | 'observe'
-  readonly dns?: { readonly hostname?: string; readonly quietMinutes: number }
+  readonly mode?: 'apply' | 'gitops' | 'observe'
+  readonly confirmRollback?: boolean
+  readonly dns?: { readonly hostname?: string }
   /** Left out where the plan has one route. */
   readonly routes?: readonly Route[]
   readonly steps: readonly Step[]
 }
 interface Side {
   readonly cluster: string
-  readonly namespace: string
 }
 interface Route {
   readonly name: string
@@ -29,21 +30,13 @@ interface Route {
 }
 export interface Step {
   readonly weights: { readonly current: number; readonly target: number }
-  readonly dwellSeconds: number
-  readonly gates: readonly Gate[]
-  readonly onFail?: 'pause' | 'rollback'
-}
-interface Gate {
-  readonly kind: string
-  readonly max?: number
-  readonly minHealthy?: number
-  readonly minRatio?: number
-  readonly metric?: string
-  readonly name?: string
-  readonly min?: number
-  readonly maxRatio?: number
+  readonly gates: readonly { readonly kind: string }[]
 }
 export const planOf = ({ plan }: Switch): Plan => plan as Plan
+export const namesOf = (of: Switch) => {
+  const { current, target } = planOf(of)
+  return { here: current?.cluster ?? 'the current cluster', there: target?.cluster ?? 'the target' }
+}
 
 /** The names whose records move, each once. */
 export function hostsOf({ dns, routes }: Plan): readonly string[] {
@@ -53,7 +46,7 @@ export function hostsOf({ dns, routes }: Plan): readonly string[] {
 const hostOf = ({ hostname, current: { ingress } }: Route): string | undefined =>
   hostname ?? (ingress.host?.startsWith('*.') ? undefined : ingress.host)
 
-const STATES: Readonly<Record<State, readonly [word: string, look: string]>> = {
+const LOOKS: Readonly<Record<State, readonly [word: string, look: string]>> = {
   draft: ['draft', ''],
   preparing: ['preparing', 'accent'],
   prepared: ['prepared', 'accent'],
@@ -62,79 +55,57 @@ const STATES: Readonly<Record<State, readonly [word: string, look: string]>> = {
   switched: ['switched', 'good'],
   'dns-switched': ['DNS switched', 'good'],
   cleaning: ['cleaning up', 'accent'],
-  'cleaned-up': ['finished', ''],
+  'cleaned-up': ['finished', 'good'],
+  aborted: ['aborted', ''],
   'rolling-back': ['rolling back', 'attention'],
   'rolled-back': ['rolled back', 'bad'],
 }
 export const StateTag = ({ state }: { readonly state: State }) => {
-  const [word, look] = STATES[state]
+  const [word, look] = LOOKS[state]
   return <span className={`tag ${look}`}>{word}</span>
 }
+
+export const isOver = (state: State): boolean => state === 'cleaned-up' || state === 'aborted'
+
+/** How a switch stands, asked again as long as anything can change. */
+export const useStatus = ({ id, state }: Pick<Switch, 'id' | 'state'>, everyMs: number) =>
+  useQuery({
+    ...question('GET /v1/traffic-switches/{id}/live', { path: { id } }),
+    refetchInterval: isOver(state) || state === 'draft' ? false : everyMs,
+  })
+
+/** After anything was done with a switch. */
+export const refreshSwitches = () =>
+  refresh(
+    'GET /v1/traffic-switches',
+    'GET /v1/traffic-switches/{id}',
+    'GET /v1/traffic-switches/{id}/journal',
+    'GET /v1/traffic-switches/{id}/live',
+  )
 
 /** The share of requests that the target gets at a step. */
 export const shareOf = ({ weights: { current, target } }: Step): number =>
   current + target === 0 ? 0 : target / (current + target)
 
-/** Before it is prepared and after it is taken back, everything goes to the current cluster. */
-export function shareNow({ state, step, plan }: Switch): number {
-  if (['draft', 'preparing', 'rolled-back'].includes(state)) return 0
-  if (['switched', 'dns-switched', 'cleaned-up', 'cleaning'].includes(state)) return 1
-  const now = (plan as Plan).steps[step]
-  return now ? shareOf(now) : 0
+/** `90/10` */
+export function shareOfText(weights: string): number {
+  const [current = 0, target = 0] = weights.split('/').map(Number)
+  return shareOf({ weights: { current, target }, gates: [] })
 }
 
-export function Weights({ share, current = 'current', target = 'target' }: WeightsProps) {
-  const there = Math.round(share * 100)
+interface SplitProps {
+  readonly share: Status['share']
+  /** The words are beside it. */
+  readonly height?: number
+}
+
+/** The part of the target at the right; what differs between rules is hatched, what nobody knows is empty. */
+export function Split({ share, height = 6 }: SplitProps) {
+  if (share === null) return <span className="split unknown" style={{ height }} aria-hidden="true" />
   return (
-    <span className="weights">
-      <span className="weights-bar" aria-hidden="true">
-        <i style={{ width: `${there}%` }} />
-      </span>
-      <span className="small number">
-        {100 - there} % {current}, {there} % {target}
-      </span>
+    <span className="split" style={{ height }} aria-hidden="true">
+      <i className="apart" style={{ width: `${(share.most - share.least) * 100}%` }} />
+      <i style={{ width: `${share.least * 100}%` }} />
     </span>
   )
 }
-interface WeightsProps {
-  readonly share: number
-  readonly current?: string | undefined
-  readonly target?: string | undefined
-}
-
-export function gateWords(gate: Gate): string {
-  const { kind, max = 0, minHealthy = 1, minRatio = 0 } = gate
-  switch (kind) {
-    case 'cloudWatch':
-    case 'prometheus':
-      return metricWords(gate)
-    case 'approval':
-      return 'somebody approves'
-    case 'incidents':
-      return max === 0 ? 'no incident is opened' : `at most ${counted(max, 'incident')} opened`
-    case 'failureRate':
-      return `at most ${max * 100} % of deployments fail`
-    case 'targetsHealthy':
-      return `at least ${minHealthy} ${minHealthy === 1 ? 'target is' : 'targets are'} healthy${minRatio > 0 ? ` (${minRatio * 100} %)` : ''}`
-    default:
-      return kind
-  }
-}
-
-const METRIC_NAMES = new Map([
-  ['errorRate', 'the error rate'],
-  ['latency', 'the latency'],
-  ['requests', 'the number of requests'],
-])
-
-function metricWords({ metric = '', name = 'the query', max, min, maxRatio }: Gate): string {
-  const bounds = [
-    ...(max === undefined ? [] : [`at most ${max}`]),
-    ...(min === undefined ? [] : [`at least ${min}`]),
-    ...(maxRatio === undefined ? [] : [`at most ${maxRatio} times that of the current cluster`]),
-  ]
-  return `${METRIC_NAMES.get(metric) ?? name} of the target stays ${bounds.join(' and ')}`
-}
-
-export const dwellWords = ({ dwellSeconds }: Step): string =>
-  dwellSeconds === 0 ? 'no waiting' : `stays ${duration(dwellSeconds / 60)} at least`

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { question } from '../api/queries.ts'
 import { Asked, Empty, Moment, Page } from '../parts/parts.tsx'
-import { planOf, StateTag, type Switch, shareNow, Weights } from './describe.tsx'
+import { Split, StateTag, type Switch, useStatus } from './describe.tsx'
 
 const EVERY_MS = 5_000
 
@@ -45,8 +45,8 @@ export function TrafficList() {
 }
 
 function Row({ of }: { readonly of: Switch }) {
-  const { id, name, project, state, step, problem, updatedAt } = of
-  const { steps, current, target } = planOf(of)
+  const { id, name, project, state, problem, updatedAt } = of
+  const { data: status } = useStatus(of, EVERY_MS)
   return (
     <tr>
       <td style={{ maxWidth: 320 }}>
@@ -69,12 +69,15 @@ function Row({ of }: { readonly of: Switch }) {
           </p>
         )}
       </td>
-      <td>
-        <Weights share={shareNow(of)} current={current?.cluster} target={target?.cluster} />
+      <td style={{ minWidth: 200 }}>
+        {status && (
+          <>
+            <Split share={status.share} />
+            <span className="small">{status.headline.replace(/^[^,]*, /, '')}</span>
+          </>
+        )}
       </td>
-      <td className="number">
-        {Math.min(step + 1, steps.length)} of {steps.length}
-      </td>
+      <td className="small">{status?.step ?? ''}</td>
       <td>
         <Moment at={updatedAt} />
       </td>

@@ -1,14 +1,14 @@
+/** How the split came to be, and what both clusters answer. */
 import { useQuery } from '@tanstack/react-query'
 import type { AnswerTo } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
 import { Asked } from '../parts/parts.tsx'
-import { duration } from '../parts/words.ts'
-import { planOf, type Switch, shareOf } from './describe.tsx'
+import { count } from '../parts/words.ts'
+import { isOver, namesOf, planOf, type Status, type Switch, shareOf } from './describe.tsx'
 
-type Live = AnswerTo<'GET /v1/traffic-switches/{id}/live'>
 type Entry = AnswerTo<'GET /v1/traffic-switches/{id}/journal'>[number]
+type Requests = AnswerTo<'GET /v1/traffic-switches/{id}/requests'>
 
-const EVERY_MS = 5_000
 const WIDTH = 600
 const HEIGHT = 120
 
@@ -30,128 +30,131 @@ function courseOf(of: Switch, entries: readonly Entry[]): readonly Point[] {
 
 function stepIn(detail: string): number {
   try {
-    return Number(JSON.parse(detail).step)
+    return Number((JSON.parse(detail) as { step?: unknown }).step)
   } catch {
     return -1
   }
 }
 
-function Course({ points, target }: { readonly points: readonly Point[]; readonly target: string }) {
-  const first = points[0]
+interface CourseProps {
+  readonly of: Switch
+  readonly share: Status['share']
+  readonly entries: readonly Entry[]
+}
+
+/** What the journal tells, and at its end what the rules have now. */
+export function Course({ of, share, entries }: CourseProps) {
+  const told = courseOf(of, entries)
+  const [first] = told
   if (first === undefined) return null
-  const now = Math.max(Date.now(), points.at(-1)!.at)
-  const x = (at: number) => ((at - first.at) / Math.max(now - first.at, 1)) * WIDTH
-  const y = (share: number) => HEIGHT - 2 - share * (HEIGHT - 4)
+  const { there } = namesOf(of)
+  const isStill = isOver(of.state)
+  const end = isStill ? Date.parse(of.updatedAt) : Math.max(Date.now(), told.at(-1)!.at)
+  const points = share === null || isStill ? told : [...told, { at: end, share: share.most }]
+  const x = (at: number) => ((at - first.at) / Math.max(end - first.at, 1)) * WIDTH
+  const y = (part: number) => HEIGHT - 2 - part * (HEIGHT - 4)
   const path = points.map(
-    ({ at, share }, index) => `${index === 0 ? 'M' : 'H'}${x(at)}${index === 0 ? ',' : 'V'}${y(share)}`,
+    (point, index) => `${index === 0 ? 'M' : 'H'}${x(point.at)}${index === 0 ? ',' : 'V'}${y(point.share)}`,
   )
   const last = Math.round(points.at(-1)!.share * 100)
   return (
-    <svg
-      className="gate-course"
-      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-      preserveAspectRatio="none"
-      role="img"
-      aria-label={`Share of ${target} over time, now ${last} %`}
-    >
-      <path d={`${path.join('')}H${WIDTH}`} />
-    </svg>
-  )
-}
-
-type Rules = Pick<Live, 'weights' | 'rulesLeft' | 'health'>
-
-/** Rules by their weights, others/target, as the load balancer has them. */
-function rulesWords({ weights, rulesLeft }: Rules): string {
-  const rules = Object.entries(weights).map(([text, count]) => `${text} on ${count} ${count === 1 ? 'rule' : 'rules'}`)
-  if (rulesLeft > 0) rules.push(`${rulesLeft} without the target`)
-  return rules.join(', ') || 'no rule names the target group'
-}
-
-const healthWords = ({ health }: Rules): string | undefined =>
-  health
-    ? `${health.healthy} of ${health.total} healthy${health.draining > 0 ? `, ${health.draining} draining` : ''}`
-    : undefined
-
-/** Where routes differ, the slow one must be seen at once. */
-function RouteTable({ routes }: { readonly routes: Live['routes'] }) {
-  return (
-    <div className="scroll">
-      <table className="plain">
-        <thead>
-          <tr>
-            <th>Route</th>
-            <th>Load balancer</th>
-            <th>Targets</th>
-          </tr>
-        </thead>
-        <tbody>
-          {routes.map((each) => (
-            <tr key={each.route}>
-              <td>{each.route}</td>
-              <td>{rulesWords(each)}</td>
-              <td>{healthWords(each) ?? 'not known'}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
-}
-
-function Facts({ live }: { readonly live: Live }) {
-  if (live.problem !== null) return <p role="alert">It cannot be read now: {live.problem}</p>
-  const targets = healthWords(live)
-  const facts = (
-    <dl className="live">
-      <dt>Load balancer</dt>
-      <dd>{rulesWords(live)}</dd>
-      {targets && (
-        <>
-          <dt>Targets</dt>
-          <dd>{targets}</dd>
-        </>
-      )}
-      {live.secondsLeft > 0 && (
-        <>
-          <dt>Next step</dt>
-          <dd>in {duration(live.secondsLeft / 60)} at the earliest</dd>
-        </>
-      )}
-    </dl>
-  )
-  return (
-    <>
-      {facts}
-      {live.routes.length > 0 && <RouteTable routes={live.routes} />}
-    </>
-  )
-}
-
-const OVER = ['draft', 'cleaned-up']
-
-/** What the load balancer does now, and how it came to that. */
-export function LiveSplit({ of }: { readonly of: Switch }) {
-  const isOver = OVER.includes(of.state)
-  const path = { id: of.id }
-  const live = useQuery({
-    ...question('GET /v1/traffic-switches/{id}/live', { path }),
-    enabled: !isOver,
-    refetchInterval: EVERY_MS,
-  })
-  const journal = useQuery(question('GET /v1/traffic-switches/{id}/journal', { path }))
-  if (of.state === 'draft') return null
-  return (
     <section className="card" aria-labelledby="split">
-      <h2 id="split" style={{ marginBottom: 8 }}>
-        Split
-      </h2>
-      <Course points={courseOf(of, journal.data ?? [])} target={planOf(of).target?.cluster ?? 'the target'} />
-      {!isOver && (
-        <Asked of={live} lines={2}>
-          {(data) => <Facts live={data} />}
-        </Asked>
-      )}
+      <h2 id="split">Share of {there} over time</h2>
+      <p className="quiet small" style={{ margin: '4px 0 12px' }}>
+        Each step as it came into force, by the journal
+        {share !== null && !isStill && '; at the right, what the rules have now'}.
+      </p>
+      <div className="course">
+        <span className="small faint">100 %</span>
+        <svg
+          className="gate-course"
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={`Share of ${there} over time, now ${last} %`}
+        >
+          <path d={`${path.join('')}H${WIDTH}`} />
+        </svg>
+        <span className="small faint">0 %</span>
+      </div>
+      <p className="row small faint">
+        <span>{new Date(first.at).toLocaleString('en-GB').slice(0, -3)}</span>
+        <span>{isStill ? new Date(end).toLocaleString('en-GB').slice(0, -3) : 'now'}</span>
+      </p>
     </section>
+  )
+}
+
+/** Nothing where the plan names no source that tells the clusters apart. */
+export function RequestsCard({ of }: { readonly of: Switch }) {
+  const asked = useQuery({
+    ...question('GET /v1/traffic-switches/{id}/requests', { path: { id: of.id } }),
+    enabled: !isOver(of.state) && of.state !== 'draft',
+    refetchInterval: 60_000,
+  })
+  if (!asked.data?.source) return null
+  const { here, there } = namesOf(of)
+  return (
+    <section className="card" aria-labelledby="requests">
+      <h2 id="requests">Requests and errors by cluster</h2>
+      <p className="quiet small" style={{ margin: '4px 0 12px' }}>
+        The last half hour, minute by minute, as {asked.data.source} counts the target groups; its numbers are two
+        minutes late.
+      </p>
+      <Asked of={asked}>
+        {({ minutes, problem }) =>
+          problem === null ? (
+            <div className="clusters">
+              <Cluster name={here} minutes={minutes} side="current" most={mostIn(minutes)} />
+              <Cluster name={there} minutes={minutes} side="target" most={mostIn(minutes)} />
+            </div>
+          ) : (
+            <p role="alert" className="quiet">
+              It cannot be read now: {problem}
+            </p>
+          )
+        }
+      </Asked>
+    </section>
+  )
+}
+
+type Minutes = Requests['minutes']
+/** One scale for both, so that they can be compared. */
+const mostIn = (minutes: Minutes): number =>
+  Math.max(1, ...minutes.flatMap(({ current, target }) => [current.requests, target.requests]))
+
+interface ClusterProps {
+  readonly name: string
+  readonly minutes: Minutes
+  readonly side: 'current' | 'target'
+  readonly most: number
+}
+
+function Cluster({ name, minutes, side, most }: ClusterProps) {
+  const all = minutes.map((minute) => minute[side])
+  const requests = all.reduce((sum, each) => sum + each.requests, 0)
+  const errors = all.reduce((sum, each) => sum + each.errors, 0)
+  const rate = requests === 0 ? 0 : (errors / requests) * 100
+  const says = `${count(requests)} requests, ${count(errors)} answered with 5xx${requests === 0 ? '' : ` (${count(rate)} %)`}`
+  const width = WIDTH / Math.max(1, minutes.length)
+  return (
+    <figure>
+      <figcaption>
+        <strong>{name}</strong> <span className="small number quiet">{says}</span>
+      </figcaption>
+      <svg viewBox={`0 0 ${WIDTH} 60`} preserveAspectRatio="none" role="img" aria-label={`${name}: ${says}`}>
+        {all.map((each, index) => {
+          const tall = (each.requests / most) * 58
+          const wrong = each.requests === 0 ? 0 : Math.max(each.errors > 0 ? 2 : 0, (each.errors / most) * 58)
+          return (
+            <g key={minutes[index]!.at}>
+              <rect x={index * width + 1} width={width - 2} y={60 - tall} height={tall} />
+              <rect className="wrong" x={index * width + 1} width={width - 2} y={60 - wrong} height={wrong} />
+            </g>
+          )
+        })}
+      </svg>
+    </figure>
   )
 }

@@ -1,12 +1,27 @@
 import '../settings/settings.css'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { AnswerTo } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Moment, Page } from '../parts/parts.tsx'
-import { Actions } from './actions.tsx'
-import { dwellWords, gateWords, planOf, StateTag, type Switch, shareNow, shareOf, Weights } from './describe.tsx'
-import { LiveSplit } from './live.tsx'
+import { duration } from '../parts/words.ts'
+import { Actions, RollBack } from './actions.tsx'
+import {
+  isOver,
+  namesOf,
+  planOf,
+  Split,
+  StateTag,
+  type Status,
+  type Switch,
+  shareOfText,
+  useStatus,
+} from './describe.tsx'
+import { Course, RequestsCard } from './live.tsx'
+import { Standing } from './standing.tsx'
 
 const place = getRouteApi('/traffic/$id')
 const EVERY_MS = 3_000
@@ -15,72 +30,106 @@ export function SwitchPage() {
   const { id } = place.useParams()
   const found = useQuery({
     ...question('GET /v1/traffic-switches/{id}', { path: { id } }),
-    refetchInterval: ({ state }) => (state.data?.state === 'cleaned-up' ? false : EVERY_MS),
+    refetchInterval: ({ state }) => (state.data && isOver(state.data.state) ? false : EVERY_MS),
   })
-  const isOperator = useMay('operator')
   return (
     <Page title={found.data?.name ?? id} says={found.data ? <Summary of={found.data} /> : 'A traffic switch.'}>
-      <Asked of={found}>
-        {(data) => (
-          <div className="sections">
-            {data.problem && (
-              <div className="notice" role="alert" style={{ margin: 0 }}>
-                <span style={{ overflowWrap: 'anywhere' }}>{data.problem}</span>
-              </div>
-            )}
-            {isOperator && <Actions of={data} />}
-            <LiveSplit of={data} />
-            <Steps of={data} />
-            <Gates of={data} />
-            <Journal id={data.id} isOver={data.state === 'cleaned-up'} />
-          </div>
-        )}
-      </Asked>
+      <Asked of={found}>{(data) => <Sections of={data} />}</Asked>
     </Page>
   )
 }
 
 function Summary({ of }: { readonly of: Switch }) {
-  const { current, target, routes = [] } = planOf(of)
+  const { routes = [] } = planOf(of)
+  const { here, there } = namesOf(of)
   return (
     <>
-      <StateTag state={of.state} /> For project {of.project}
-      {routes.length > 0 && <>, routes {routes.map(({ name }) => name).join(', ')}</>}: {Math.round(shareNow(of) * 100)}{' '}
-      % of requests go to {target?.cluster ?? 'the target'}, the rest to {current?.cluster ?? 'the current cluster'}.
+      <StateTag state={of.state} /> From {here} to {there}, for project {of.project}
+      {routes.length > 0 && <>, routes {routes.map(({ name }) => name).join(', ')}</>}
     </>
   )
 }
 
-const UNDER_WAY = ['prepared', 'shifting', 'paused']
+function Sections({ of }: { readonly of: Switch }) {
+  const isOperator = useMay('operator')
+  const status = useStatus(of, EVERY_MS)
+  const journal = useQuery({
+    ...question('GET /v1/traffic-switches/{id}/journal', { path: { id: of.id } }),
+    refetchInterval: isOver(of.state) ? false : EVERY_MS,
+  })
+  return (
+    <div className="sections">
+      <Asked of={status} lines={2}>
+        {(data) => (
+          <section className="headline" aria-label="Headline">
+            <p>{data.headline}</p>
+            <Split share={data.share} height={16} />
+          </section>
+        )}
+      </Asked>
+      {isOperator && <RollBack of={of} />}
+      {of.problem && !status.data?.drift && (
+        <div className="notice" role="alert" style={{ margin: 0 }}>
+          <span style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-line' }}>{of.problem}</span>
+        </div>
+      )}
+      {status.data && <Standing of={of} status={status.data} />}
+      {status.data && <Gates status={status.data} />}
+      {isOperator && <Actions of={of} />}
+      <RequestsCard of={of} />
+      {status.data && <Steps steps={status.data.steps} of={of} />}
+      <Course of={of} share={status.data?.share ?? null} entries={journal.data ?? []} />
+      <section className="card" aria-labelledby="journal">
+        <h2 id="journal" style={{ marginBottom: 8 }}>
+          Journal
+        </h2>
+        <Asked of={journal}>{(entries) => <Journal entries={entries} />}</Asked>
+      </section>
+    </div>
+  )
+}
 
-function Steps({ of }: { readonly of: Switch }) {
-  const { steps, current, target } = planOf(of)
+const STEP_WORDS: Readonly<Record<Status['steps'][number]['status'], readonly [word: string, look: string]>> = {
+  ahead: ['', ''],
+  'under-way': ['under way', 'accent'],
+  'in-force': ['in force', 'good'],
+  'not-in-force': ['not in force', 'bad'],
+  'not-known': ['not known', 'attention'],
+  passed: ['done', ''],
+}
+
+function Steps({ of, steps }: { readonly of: Switch; readonly steps: Status['steps'] }) {
+  const { here, there } = namesOf(of)
   if (steps.length === 0) return null
   return (
     <section className="card" aria-labelledby="steps">
-      <h2 id="steps" style={{ marginBottom: 8 }}>
-        Steps
-      </h2>
+      <h2 id="steps">Steps</h2>
+      <p className="quiet small" style={{ margin: '4px 0 8px' }}>
+        Weights of {here}/{there}. Step 0 prepares.
+      </p>
       <ol className="steps">
-        {steps.map((step, index) => (
-          <li
-            // biome-ignore lint/suspicious/noArrayIndexKey: steps have no other name
-            key={index}
-            {...(index === of.step && UNDER_WAY.includes(of.state) && { 'aria-current': 'step' })}
-          >
-            <span className="number faint">{index + 1}</span>
-            <Weights share={shareOf(step)} current={current?.cluster} target={target?.cluster} />
-            <span className="quiet">
-              {dwellWords(step)}
-              {step.gates.length > 0 && (
-                <>
-                  , continues when {step.gates.map(gateWords).join(' and ')};{' '}
-                  {step.onFail === 'rollback' ? 'rolls back otherwise' : 'pauses otherwise'}
-                </>
-              )}
-            </span>
-          </li>
-        ))}
+        {steps.map(({ number, weights, status, dwellSeconds, gates, onFail }) => {
+          const [word, look] = STEP_WORDS[status]
+          const isPresent = !['ahead', 'passed'].includes(status)
+          return (
+            <li key={number} {...(isPresent && { 'aria-current': 'step' as const })}>
+              <span className="number faint">{number}</span>
+              <span className="step-split">
+                <Split share={{ least: shareOfText(weights), most: shareOfText(weights) }} />
+                <span className="small number">{weights}</span>
+              </span>
+              <span>{word && <span className={`tag ${look}`}>{word}</span>}</span>
+              <span className="quiet">
+                {dwellSeconds === 0 ? 'no waiting' : `stays ${duration(dwellSeconds / 60)} at least`}
+                {gates.length > 0 && (
+                  <>
+                    , continues when {gates.join(' and ')}; {onFail === 'rollback' ? 'rolls back' : 'pauses'} otherwise
+                  </>
+                )}
+              </span>
+            </li>
+          )
+        })}
       </ol>
     </section>
   )
@@ -94,91 +143,76 @@ const VERDICTS = {
 } as const
 
 /** Asked of the clusters themselves, so only where a step is in force. */
-function Gates({ of }: { readonly of: Switch }) {
-  const isInForce = UNDER_WAY.includes(of.state)
-  const gates = useQuery({
-    ...question('GET /v1/traffic-switches/{id}/gates', { path: { id: of.id } }),
-    enabled: isInForce,
-    refetchInterval: 15_000,
-  })
-  if (!isInForce) return null
+function Gates({ status: { gates, next } }: { readonly status: Status }) {
+  if (gates.length === 0) return null
   return (
     <section className="card" aria-labelledby="gates">
       <h2 id="gates" style={{ marginBottom: 8 }}>
         Gates of this step
       </h2>
-      <Asked of={gates} lines={2}>
-        {(all) =>
-          all.length === 0 ? (
-            <p className="quiet">None: the next step may be taken when the time of this one is over.</p>
-          ) : (
-            <table className="plain">
-              <tbody>
-                {all.map(({ gate, verdict, message }, index) => {
-                  const [look, word] = VERDICTS[verdict]
-                  return (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: two gates may have one name
-                    <tr key={index}>
-                      <td style={{ width: 110 }}>
-                        <span className={`tag ${look}`}>{word}</span>
-                      </td>
-                      <td>{gate}</td>
-                      <td className="quiet">{message}</td>
-                    </tr>
-                  )
-                })}
-              </tbody>
-            </table>
+      <ul className="gates">
+        {gates.map(({ gate, verdict, message, asks }, index) => {
+          const [look, word] = VERDICTS[verdict]
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two gates may have one name
+            <li key={index} aria-label={`Gate ${gate}`}>
+              <span>
+                <span className={`tag ${look}`}>{word}</span>
+              </span>
+              <span>
+                {message}
+                <span className="small faint"> · asks: {asks}</span>
+              </span>
+              <span className="small quiet">
+                {gate}
+                {next.gate === gate && <strong> decides</strong>}
+              </span>
+            </li>
           )
-        }
-      </Asked>
+        })}
+      </ul>
     </section>
   )
 }
 
-function Journal({ id, isOver }: { readonly id: string; readonly isOver: boolean }) {
-  const journal = useQuery({
-    ...question('GET /v1/traffic-switches/{id}/journal', { path: { id } }),
-    refetchInterval: isOver ? false : EVERY_MS,
-  })
+type Entries = AnswerTo<'GET /v1/traffic-switches/{id}/journal'>
+
+const FIRST_ENTRIES = 12
+
+/** Newest first. What Weir was about to do is worth reading only where nothing came of it. */
+function Journal({ entries }: { readonly entries: Entries }) {
+  const answered = new Set(
+    entries
+      .filter(({ kind }) => kind === 'result' || kind === 'failure')
+      .map(({ action, effect }) => `${action} ${effect}`),
+  )
+  const told = entries.filter(({ kind, action, effect }) => kind !== 'intent' || !answered.has(`${action} ${effect}`))
+  const [isWhole, setWhole] = useState(false)
+  const newest = told.toReversed()
+  const seen = isWhole ? newest : newest.slice(0, FIRST_ENTRIES)
+  const list = (
+    <ul className="journal">
+      {seen.map(({ sequence, at, actor, kind, says }) => (
+        <li key={sequence} className={kind === 'state' ? 'weighty' : ''}>
+          <span className="small faint">
+            <Moment at={at} />
+          </span>
+          <span className={kind === 'failure' ? 'bad' : kind === 'result' ? 'quiet' : ''}>{says}</span>
+          <span className="small faint cut" title={actor}>
+            {actor}
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
   return (
-    <section className="card" aria-labelledby="journal">
-      <h2 id="journal" style={{ marginBottom: 8 }}>
-        Journal
-      </h2>
-      <Asked of={journal}>
-        {(entries) => (
-          <div className="scroll">
-            <table className="plain">
-              <thead>
-                <tr>
-                  <th>When</th>
-                  <th>Who</th>
-                  <th>Action</th>
-                  <th>What happened</th>
-                </tr>
-              </thead>
-              <tbody>
-                {[...entries].reverse().map(({ sequence, at, actor, action, kind, effect, detail }) => (
-                  <tr key={sequence}>
-                    <td style={{ whiteSpace: 'nowrap' }}>
-                      <Moment at={at} />
-                    </td>
-                    <td className="cut" style={{ maxWidth: 180 }} title={actor}>
-                      {actor}
-                    </td>
-                    <td>{action}</td>
-                    <td style={{ overflowWrap: 'anywhere' }}>
-                      <span className={kind === 'failure' ? 'tag bad' : 'tag'}>{kind}</span> {effect}{' '}
-                      <span className="quiet">{detail}</span>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
-      </Asked>
-    </section>
+    <>
+      {list}
+      {seen.length < newest.length && (
+        <Button variant="default" onClick={() => setWhole(true)}>
+          Show all {newest.length}
+        </Button>
+      )}
+    </>
   )
 }

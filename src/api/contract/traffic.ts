@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { bounded, example } from '../../plugin-kit/spec/request-values.ts'
+import { STEP_STATUSES } from '../../traffic/engine/status.ts'
 import { initialPlan, PRESETS } from '../../traffic/model/init.ts'
 import { planSchema, routesPlanSchema } from '../../traffic/model/plan-schema.ts'
 import { ACTIONS, STATES } from '../../traffic/model/state.ts'
@@ -37,23 +38,60 @@ export const gateRecord = z.object({
   gate: z.string(),
   verdict: z.enum(['pass', 'fail', 'inconclusive', 'pending']),
   message: z.string(),
+  asks: z.string().describe('What the gate asks for, with its limit.'),
 })
+const share = z.object({ least: z.number(), most: z.number() }).nullable()
 const liveRules = {
+  share: share.describe('Which part of the requests the target gets, from the least to the most; null: not known.'),
   weights: z
     .record(z.string(), z.int())
     .describe('Weights of the live rules, others/target, and how many rules have them.'),
   rulesLeft: z.int().describe('Rules that still forward to the current target group alone.'),
   health: z.object({ healthy: z.int(), total: z.int(), draining: z.int(), reasons: z.array(z.string()) }).nullable(),
 }
-export const liveRecord = z.object({
+export const statusRecord = z.object({
   ...liveRules,
+  headline: z.string().describe('State and split in words, from the live rules.'),
   routes: z
-    .array(z.object({ route: z.string(), ...liveRules }))
-    .describe('The same of each route, where the plan lists its routes.'),
+    .array(
+      z.object({
+        route: z.string().describe('Its name; a plan without a list of routes has one, called like its Service.'),
+        ...liveRules,
+        planned: z.string().nullable().describe('The weights that should be in force.'),
+        isAsPlanned: z.boolean().nullable().describe('Null: not known.'),
+        says: z.string(),
+        problem: z.string().nullable(),
+      }),
+    )
+    .describe('The same of each route.'),
+  steps: z.array(
+    z.object({
+      number: z.int().describe('0 prepares; the same number everywhere.'),
+      weights: z.string(),
+      status: z.enum(STEP_STATUSES).describe('A step is in force when the live rules have its weights.'),
+      dwellSeconds: z.int(),
+      gates: z.array(z.string()),
+      onFail: z.enum(['pause', 'rollback']),
+    }),
+  ),
+  step: z.string().nullable().describe('The step that is in force or under way, in words.'),
   gates: z.array(gateRecord),
+  working: z.string().nullable().describe('Who is at work on it now.'),
+  next: z.object({
+    says: z.string().describe('What happens next.'),
+    at: z.string().nullable().describe('Not before this moment.'),
+    gate: z.string().nullable().describe('The gate that decides.'),
+  }),
+  drift: z.string().nullable().describe('What stands there and is not what Weir wrote.'),
   secondsLeft: z.int().describe('Until the dwell time of the step is over.'),
   clock: z.string().nullable().describe('How wrong the clock of the server is; null where it is right.'),
-  problem: z.string().nullable().describe('Why the outside cannot be read; everything else is unknown then.'),
+  problem: z.string().nullable().describe('Why the outside cannot be read.'),
+})
+const counts = z.object({ requests: z.number(), errors: z.number() })
+export const requestsRecord = z.object({
+  source: z.string().nullable().describe('Null where the plan names none that tells the clusters apart.'),
+  problem: z.string().nullable(),
+  minutes: z.array(z.object({ at: z.string(), current: counts, target: counts })),
 })
 export const journalRecord = z.object({
   sequence: z.int(),
@@ -63,6 +101,7 @@ export const journalRecord = z.object({
   kind: z.string(),
   effect: z.string(),
   detail: z.string(),
+  says: z.string().describe('The entry as a sentence.'),
 })
 export const checkRecord = z.object({
   /** Where the plan lists its routes, and the check is of one of them. */
@@ -93,7 +132,14 @@ export const importBody = z.strictObject({
 })
 export const importRecord = z.object({
   plan: z.any().describe('Null while there is something to ask, or an error among the findings.'),
-  questions: z.array(z.object({ field: z.string(), text: z.string(), choices: z.array(z.string()) })),
+  questions: z.array(
+    z.object({
+      field: z.string(),
+      text: z.string(),
+      choices: z.array(z.string()),
+      hints: z.array(z.string()).describe('What is known of each choice.'),
+    }),
+  ),
   findings: z.array(findingRecord),
 })
 export const differenceRecord = z.object({ object: z.string(), path: z.string(), before: z.any(), after: z.any() })

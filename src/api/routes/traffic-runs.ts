@@ -4,17 +4,21 @@ import { bounded, queryFlag, wholeNumber } from '../../plugin-kit/spec/request-v
 import { engineOn } from '../../traffic/engine/connect.ts'
 import { act, approve } from '../../traffic/engine/engine.ts'
 import { judgeGates } from '../../traffic/engine/gate-verdicts.ts'
-import { type LiveStatus, liveStatus } from '../../traffic/engine/live-status.ts'
+import { journalSentence } from '../../traffic/engine/journal-words.ts'
 import { preview } from '../../traffic/engine/preview.ts'
+import { requestsByCluster } from '../../traffic/engine/requests-by-cluster.ts'
 import { reverseSwitch } from '../../traffic/engine/reverse.ts'
-import { describeSwitch, getSwitch, journalOf } from '../../traffic/engine/store.ts'
+import { type SwitchStatus, switchStatus } from '../../traffic/engine/status.ts'
+import { describeSwitch, getSwitch, journalOf, type SwitchRow } from '../../traffic/engine/store.ts'
 import { planOf } from '../../traffic/engine/stored-plan.ts'
+import { isOver } from '../../traffic/model/state.ts'
 import { inTurn, type Routes } from '../api.ts'
 import { answers, events } from '../contract/common.ts'
 import {
   gateRecord,
   journalRecord,
-  liveRecord,
+  requestsRecord,
+  statusRecord,
   switchRecord,
   transitionAnswers,
   transitionBody,
@@ -116,28 +120,50 @@ const gateRoutes: Routes = (api, { database }) => {
       config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
-        summary: 'What the load balancer does now: weights, health, gates, and the time left',
+        summary: 'How the switch stands: what the load balancer does now, steps, gates, and what happens next',
         params: idParameter,
-        response: answers(200, liveRecord, 404),
+        response: answers(200, statusRecord, 404),
       },
     },
     async ({ params }) => {
-      const { gates, routes, ...status } = await liveStatus(engine, await getSwitch(database, params.id))
-      const writable = <Rules extends Pick<LiveStatus, 'weights' | 'health'>>({ weights, health, ...rest }: Rules) => ({
-        ...{ ...rest, weights: { ...weights } },
-        health: health && { ...health, reasons: [...health.reasons] },
-      })
-      return { ...writable(status), routes: routes.map(writable), gates: [...gates] }
+      return writable(await switchStatus(engine, await getSwitch(database, params.id)))
     },
   )
 }
 
+const requestRoutes: Routes = (api, { database }) => {
+  const engine = engineOn(database)
+  api.get(
+    `${BASE}/:id/requests`,
+    {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
+      schema: {
+        tags,
+        summary: 'Requests and errors of both clusters in the last half hour, minute by minute',
+        params: idParameter,
+        response: answers(200, requestsRecord, 404, 409),
+      },
+    },
+    async ({ params }) => {
+      const { minutes, ...rest } = await requestsByCluster(engine, await getSwitch(database, params.id))
+      return { ...rest, minutes: minutes.map(({ at, ...counts }) => ({ ...counts, at: at.toISOString() })) }
+    },
+  )
+}
+
+/** As JSON has it. */
+const writable = ({ next, ...status }: SwitchStatus) =>
+  structuredClone({ ...status, next: { ...next, at: next.at?.toISOString() ?? null } }) as z.output<typeof statusRecord>
+
 const journalRoutes: Routes = (api, { database, admitStream }) => {
-  const entriesOf = async (id: string, after: number) =>
-    (await journalOf(database, id, after)).map(({ switch_id: _id, at, ...entry }) => ({
+  const entriesOf = async (row: SwitchRow, after: number) => {
+    const { plan } = describeSwitch(row)
+    return (await journalOf(database, row.id, after)).map(({ switch_id: _id, at, ...entry }) => ({
       ...entry,
       at: at?.toISOString() ?? null,
+      says: journalSentence(entry, plan),
     }))
+  }
   api.get(
     `${BASE}/:id/journal`,
     {
@@ -150,7 +176,7 @@ const journalRoutes: Routes = (api, { database, admitStream }) => {
         response: answers(200, z.array(journalRecord), 404),
       },
     },
-    async ({ params, query }) => entriesOf((await getSwitch(database, params.id)).id, query.after),
+    async ({ params, query }) => entriesOf(await getSwitch(database, params.id), query.after),
   )
   api.get(
     `${BASE}/:id/events`,
@@ -172,15 +198,15 @@ const journalRoutes: Routes = (api, { database, admitStream }) => {
   )
   async function* eventsOf(id: string, after: number, follows: boolean, signal: AbortSignal): AsyncGenerator<unknown> {
     for (let last = after; !signal.aborted; ) {
-      const { state } = await getSwitch(database, id)
-      const entries = await entriesOf(id, last)
+      const row = await getSwitch(database, id)
+      const entries = await entriesOf(row, last)
       yield* entries
       last = entries.at(-1)?.sequence ?? last
-      if (!follows || state === 'cleaned-up') return
+      if (!follows || isOver(row.state)) return
       await sleep(POLL_MS, undefined, { signal })
     }
   }
 }
 
 /** Switches at work: what moves them on, and what came of it. */
-export const trafficRunRoutes = inTurn(transitionRoutes, gateRoutes, journalRoutes)
+export const trafficRunRoutes = inTurn(transitionRoutes, gateRoutes, requestRoutes, journalRoutes)

@@ -30,7 +30,9 @@ export const trafficSurveyRoutes: Routes = (api, { database }) => {
         [body.currentContext, body.targetContext].map((context) => openCluster(context, context)),
       )
       const { plan, questions, findings } = await importPlan(body, { current: current!, target: target!, openBalancer })
-      const asked = questions.map(({ choices, ...rest }) => ({ ...rest, choices: [...choices] }))
+      const asked = questions.map(({ choices, hints, ...rest }) => ({
+        ...{ ...rest, choices: [...choices], hints: [...hints] },
+      }))
       return { plan: plan ?? null, questions: asked, findings: [...findings] }
     },
   )

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { messageOf } from '../../errors.ts'
-import { TrafficError, type Trouble } from '../../traffic/model/finding.ts'
+import { CredentialsRefused, TrafficError, type Trouble } from '../../traffic/model/finding.ts'
 
 /** Documented in docs/traffic.md; pipelines depend on them. */
 export const EXIT: Readonly<Record<Trouble, number>> = { invalid: 2, gate: 3, conflict: 4, timeout: 5 }
+const REFUSED = 6
 
 // Whoever reads only the first lines closes the pipe; that is no failure of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -28,10 +29,11 @@ export const guarded =
     try {
       await body(...args)
     } catch (error) {
-      if (!(error instanceof TrafficError)) throw error
+      const isRefused = error instanceof CredentialsRefused
+      if (!isRefused && !(error instanceof TrafficError)) throw error
       const isJson = args.some((each) => (each as { json?: unknown } | undefined)?.json === true)
-      if (isJson) printJson({ error: error.message, ...error.data })
+      if (isJson) printJson({ error: error.message, ...(isRefused ? { trouble: 'refused' } : error.data) })
       console.error(`weir: ${error.message}`)
-      process.exitCode = EXIT[error.trouble]
+      process.exitCode = isRefused ? REFUSED : EXIT[error.trouble]
     }
   }

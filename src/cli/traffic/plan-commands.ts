@@ -10,7 +10,14 @@ import { initialPlan, PLACEHOLDERS, PRESETS } from '../../traffic/model/init.ts'
 import type { Plan } from '../../traffic/model/plan.ts'
 import { chart } from '../../traffic/render/chart.ts'
 import { describeDifference, diffSides } from '../../traffic/render/diff.ts'
-import { joinFiles, manifestsOf, phasesOf, type RenderedFile, renderPhase } from '../../traffic/render/render.ts'
+import {
+  joinFiles,
+  manifestsOf,
+  phasesOf,
+  type RenderedFile,
+  readmeOfPhases,
+  renderPhase,
+} from '../../traffic/render/render.ts'
 import { simulate } from '../../traffic/render/simulate.ts'
 import { liveManifests } from '../../traffic/vendors/live-manifests.ts'
 import { writeUserFolder } from '../../user-file.ts'
@@ -128,7 +135,10 @@ async function writePhases(plan: Plan, folder: string, flags: RenderFlags): Prom
   const files = phases.flatMap((phase) =>
     renderWith(plan, phase, flags).map(({ path, content }) => [join(phase, path), content] as const),
   )
-  await writeUserFolder(folder, new Map(files), { force: flags.force === true })
+  // Whoever gets all phases needs to know which comes when.
+  const { path, content } = readmeOfPhases(plan, phases)
+  const readme = flags.phase === undefined ? [[path, content] as const] : []
+  await writeUserFolder(folder, new Map([...readme, ...files]), { force: flags.force === true })
   if (!flags.json)
     print(
       `${counted(files.length, 'file')} of ${flags.phase ?? counted(phases.length, 'phase')} ${files.length === 1 ? 'is' : 'are'} in ${folder}.`,

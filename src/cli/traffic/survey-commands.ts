@@ -5,6 +5,7 @@ import { draftOf } from '../../traffic/engine/submit-plan.ts'
 import { planFromText } from '../../traffic/lint/require-plan.ts'
 import { describeFinding, TrafficError } from '../../traffic/model/finding.ts'
 import { PRESETS } from '../../traffic/model/init.ts'
+import { flagOf } from '../../traffic/model/words.ts'
 import { type ImportRequest, importPlan } from '../../traffic/survey/import-plan.ts'
 import { describeCheck, preflightReport } from '../../traffic/survey/preflight-report.ts'
 import { openBalancer } from '../../traffic/vendors/balancer.ts'
@@ -31,9 +32,6 @@ const preflight = new Command('preflight')
       if (count('failed') > 0) process.exitCode = EXIT.invalid
     }),
   )
-
-/** The flag that answers a question about a field. */
-const flagOf = (field: string): string => `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 
 const importing = new Command('import')
   .description('print a plan made of the live Ingress, Service, target group and load balancer')
@@ -71,10 +69,10 @@ const importing = new Command('import')
         if (imported.plan !== undefined) print(stringify(imported.plan, { lineWidth: 0 }))
       }
       if (imported.plan !== undefined) return
-      const list = imported.questions.map(
-        ({ field, text, choices }) =>
-          `  ${flagOf(field)}: ${text}${choices.length === 0 ? '' : ` Choices: ${choices.join(', ')}.`}`,
-      )
+      const list = imported.questions.flatMap(({ field, text, choices, hints }) => [
+        `  ${flagOf(field)}: ${text}${choices.length === 0 ? '' : ` Choices: ${choices.join(', ')}.`}`,
+        ...choices.flatMap((choice, index) => (hints[index] ? [`    ${choice || '(none)'}: ${hints[index]}`] : [])),
+      ])
       const reason = list.length > 0 ? 'Only you can decide this; repeat with' : 'The plan would not pass lint.'
       if (json) process.exitCode = EXIT.invalid
       else throw new TrafficError('invalid', [`No plan was written. ${reason}`, ...list].join('\n'))

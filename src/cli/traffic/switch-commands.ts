@@ -6,9 +6,10 @@ import { EffectTimeout } from '../../traffic/engine/bring-about.ts'
 import { connect } from '../../traffic/engine/connect.ts'
 import { act, approve } from '../../traffic/engine/engine.ts'
 import type { Engine, Request } from '../../traffic/engine/engine-types.ts'
-import { describeLive, liveStatus } from '../../traffic/engine/live-status.ts'
+import { journalSentence } from '../../traffic/engine/journal-words.ts'
 import { preview } from '../../traffic/engine/preview.ts'
 import { reverseSwitch } from '../../traffic/engine/reverse.ts'
+import { switchStatus } from '../../traffic/engine/status.ts'
 import {
   describeSwitch,
   findSwitch,
@@ -22,8 +23,9 @@ import {
 import { draftOf, editsOf, refuseEdits, submitPlan } from '../../traffic/engine/submit-plan.ts'
 import { planFromText } from '../../traffic/lint/require-plan.ts'
 import { TrafficError } from '../../traffic/model/finding.ts'
-import { ACTIONS, type Action } from '../../traffic/model/state.ts'
+import { ACTIONS, type Action, isOver } from '../../traffic/model/state.ts'
 import { guarded, print, printJson, readText } from './output.ts'
+import { describeStatus } from './status-text.ts'
 
 /** Opens what a command works on, and closes it afterwards; who only reads says what is true without a database. */
 export type WithEngine = (
@@ -44,16 +46,10 @@ async function switchOf(database: Database, action: Action, subject: string): Pr
   return row
 }
 
-const show = (row: SwitchRow, isJson: boolean | undefined): void => {
+async function show(engine: Engine, row: SwitchRow, isJson: boolean | undefined): Promise<void> {
+  if (!isJson) return print(describeStatus(describeSwitch(row), await switchStatus(engine, row)))
   const { plan, ...rest } = describeSwitch(row)
-  if (isJson) {
-    printJson({ ...rest, plan })
-    return
-  }
-  const weights = plan.steps[row.step]?.weights
-  const step = weights ? `, step ${row.step} of ${plan.steps.length - 1} (${weights.current}/${weights.target})` : ''
-  const problem = rest.problem ? `\n  problem: ${rest.problem}` : ''
-  print(`${row.id}: ${row.state}${step}${problem}\n  possible now: ${rest.actions.join(', ') || 'nothing'}`)
+  printJson({ ...rest, plan })
 }
 
 interface ActionFlags {
@@ -116,7 +112,7 @@ async function carryOut(engine: Engine, action: Action, subject: string, flags: 
   let after = await attempt(engine, row.id, request, wait)
   while (wait && action === 'advance' && after.state !== 'switched')
     after = await attempt(engine, row.id, { ...request, isRepeated: true }, wait)
-  show(after, json)
+  await show(engine, after, json)
 }
 
 /** Where no database is, no switch is either: all that can be looked at is the beginning of a plan. */
@@ -133,7 +129,7 @@ async function previewed(database: Database, action: Action, subject: string): P
   if (action !== 'prepare' || !isPlanFile(subject)) return switchOf(database, action, subject)
   const plan = planFromText(readText(subject))
   const row = await findSwitch(database, plan.name)
-  return row === undefined || row.state === 'cleaned-up' || row.state === 'draft' ? draftOf(plan) : row
+  return row === undefined || isOver(row.state) || row.state === 'draft' ? draftOf(plan) : row
 }
 
 /** With `--wait`, a gate that is merely not passed yet is asked again. */
@@ -178,35 +174,40 @@ const status = (withEngine: WithEngine): Command =>
         withEngine(
           async (engine) => {
             const { database } = engine
-            if (subject === undefined) return showAll(await listSwitches(database), json)
+            if (subject === undefined) return showAll(engine, await listSwitches(database), json)
             const row = await getSwitch(database, subject)
             const journal = await journalOf(database, row.id)
-            const live = await liveStatus(engine, row)
-            if (json) return printJson({ ...describeSwitch(row), live, journal })
-            show(row, false)
-            print(describeLive(live))
-            print(
-              journal
-                .map(
-                  ({ at, actor, action, kind, effect, detail }) =>
-                    `  ${at?.toISOString()} ${actor} ${action} ${kind} ${effect} ${detail}`,
-                )
-                .join('\n'),
-            )
+            const live = await switchStatus(engine, row, journal)
+            const described = describeSwitch(row)
+            if (json) return printJson({ ...described, live, journal })
+            print(describeStatus(described, live))
+            for (const entry of journal)
+              print(`  ${entry.at?.toISOString()} ${entry.actor}: ${journalSentence(entry, described.plan)}`)
           },
           noneOf(subject, json),
         ),
       ),
     )
 
-function showAll(rows: readonly SwitchRow[], isJson: boolean | undefined): void {
-  if (isJson) printJson(rows.map(describeSwitch))
-  else for (const row of rows) show(row, false)
+async function showAll(
+  engine: Engine | undefined,
+  rows: readonly SwitchRow[],
+  isJson: boolean | undefined,
+): Promise<void> {
+  if (isJson) return printJson(rows.map(describeSwitch))
+  if (engine === undefined || rows.length === 0) return print(NO_SWITCH)
+  const all = await Promise.all(
+    rows.map(async (row) => describeStatus(describeSwitch(row), await switchStatus(engine, row))),
+  )
+  print(all.join('\n'))
 }
+
+const NO_SWITCH =
+  'There is no traffic switch yet. Write a plan with npx weir traffic import or npx weir traffic init, then begin with npx weir traffic prepare PLAN.'
 
 const noneOf = (subject: string | undefined, isJson: boolean | undefined) => async (): Promise<void> => {
   if (subject !== undefined) throw noSwitch(subject)
-  showAll([], isJson)
+  await showAll(undefined, [], isJson)
 }
 
 const approval = (withEngine: WithEngine): Command =>
@@ -219,7 +220,7 @@ const approval = (withEngine: WithEngine): Command =>
       guarded((subject: string, { reason, json }: { reason?: string; json?: boolean }) =>
         withEngine(async (engine) => {
           const { id } = await getSwitch(engine.database, subject)
-          show(await approve(engine, id, userInfo().username, reason), json)
+          await show(engine, await approve(engine, id, userInfo().username, reason), json)
         }),
       ),
     )
@@ -237,6 +238,7 @@ const reverse = (withEngine: WithEngine): Command =>
       guarded((subject: string, { sourceSecurityGroup, json }: { sourceSecurityGroup?: string; json?: boolean }) =>
         withEngine(async (engine) =>
           show(
+            engine,
             await reverseSwitch(
               engine,
               await getSwitch(engine.database, subject),

@@ -4,6 +4,7 @@ import type { GitOps } from '../gitops/gitops.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { Ingress } from '../model/manifests.ts'
 import type { RoutePlan } from '../model/plan.ts'
+import { skipping } from '../model/words.ts'
 import type { AnswerClock } from '../vendors/aws-client.ts'
 import type { Balancer } from '../vendors/balancer.ts'
 import type { Cluster } from '../vendors/cluster.ts'
@@ -79,7 +80,7 @@ export function meetDrift({ overridesDrift, overridden }: EffectContext, what: s
   if (!overridesDrift)
     throw new TrafficError(
       'conflict',
-      `Drift: ${what}\nNothing was overwritten. Put it back, repeat with --accept-live to start from the live value, or roll back.`,
+      `Drift: ${what}\nNothing was overwritten. Put it back, repeat with ${skipping('acceptLive')} to start from the live value, or roll back.`,
     )
   if (!overridden.includes(what)) overridden.push(what)
 }

@@ -250,12 +250,13 @@ export async function refuseDrift(context: EffectContext): Promise<void> {
   if (live !== undefined && actionText(live, context.plan) !== undefined) meetForeignAction(context, live)
 }
 
-export function detach(context: EffectContext, keepsIngress: boolean): Effect {
+/** Given up: also what was added to the Ingress only for the switch is taken out. */
+export function detach(context: EffectContext, keepsIngress: boolean, isGivenUp = false): Effect {
   const { plan, outside, row } = context
   let live: Ingress | undefined
   const edit = (): IngressEdit => {
     const original = row().original_ingress
-    return detachEdit(live!, plan, original === null ? undefined : JSON.parse(original))
+    return detachEdit(live!, plan, original === null ? undefined : JSON.parse(original), isGivenUp)
   }
   return {
     name: 'detach',
@@ -272,6 +273,31 @@ export function detach(context: EffectContext, keepsIngress: boolean): Effect {
         : dryRun
           ? Promise.resolve()
           : outside.current.deleteIngress(plan.current.namespace, plan.current.ingress.name),
+  }
+}
+
+/** Where the target Ingress was not in multi-cluster mode before this switch, it is not afterwards. */
+export function multiClusterRemoved({ plan, outside, row, overridesDrift }: EffectContext): Effect {
+  const { namespace, ingress } = plan.target
+  let live: Ingress | undefined
+  const before = () => live?.metadata.annotations?.[MULTI_CLUSTER] as string | undefined
+  return {
+    name: 'multi-cluster-removed',
+    isRepeated: true,
+    async missing() {
+      if (row().target_mode_before === null) return undefined
+      live = await outside.target.ingress(namespace, ingress.name)
+      return before() === 'true' ? `Ingress ${ingress.name} is still in multi-cluster mode` : undefined
+    },
+    apply(dryRun) {
+      const original = row().target_mode_before
+      const after = original === null || original === 'absent' ? undefined : original
+      const edit = { backends: [], annotations: [{ key: MULTI_CLUSTER, before: before(), after }] }
+      const { changeIngress, patchIngress } = outside.target
+      if (changeIngress === undefined) return patchIngress(namespace, ingress.name, patchOf(live!, edit), dryRun)
+      const how = { dryRun, overridesDrift, isRollback: false, step: row().step, route: plan.route?.name }
+      return changeIngress(live!, edit, how)
+    },
   }
 }
 

@@ -2,7 +2,7 @@ import { lintGuards } from '../lint/guards.ts'
 import { type LiveFacts, lintLive } from '../lint/live.ts'
 import { actionKey } from '../model/action.ts'
 import { type Finding, refuseErrors } from '../model/finding.ts'
-import { savedIngress } from '../model/ingress.ts'
+import { MULTI_CLUSTER, savedIngress } from '../model/ingress.ts'
 import type { Ingress } from '../model/manifests.ts'
 import { bindingNamespace, bindingService, type RoutePlan } from '../model/plan.ts'
 import { inRoute } from '../model/routes.ts'
@@ -48,18 +48,22 @@ export async function lintFacts(context: EffectContext, facts: LiveFacts): Promi
 export function preflight(context: EffectContext): Effect {
   const { plan, row } = context
   let original: Ingress | undefined
+  let target: Ingress | undefined
   return {
     name: 'preflight',
     async missing() {
       const facts = await readFacts(context)
       refuseErrors('The plan does not fit what is live: it', await lintFacts(context, facts))
       original = facts.currentIngress
+      target = facts.targetIngress
       return undefined
     },
-    learned: () =>
-      row().original_ingress === null && original !== undefined && !isAttached(original, plan)
+    learned: () => ({
+      ...(row().original_ingress === null && original !== undefined && !isAttached(original, plan)
         ? { original_ingress: JSON.stringify(savedIngress(original)) }
-        : {},
+        : {}),
+      ...(target === undefined || modeOf(target) === 'true' ? {} : { target_mode_before: modeOf(target) }),
+    }),
   }
 }
 
@@ -78,6 +82,8 @@ export function guards(context: EffectContext): Effect {
     },
   }
 }
+
+const modeOf = ({ metadata }: Ingress): string => String(metadata.annotations?.[MULTI_CLUSTER] ?? 'absent').slice(0, 32)
 
 const isAttached = (ingress: Ingress, plan: RoutePlan): boolean =>
   actionKey(plan.actionName) in (ingress.metadata.annotations ?? {})

@@ -2,6 +2,7 @@ import { byName } from '../../by-name.ts'
 import type { ForwardAction } from '../model/action.ts'
 import { actionBackends } from '../model/ingress.ts'
 import type { RoutePlan } from '../model/plan.ts'
+import type { Share } from '../model/words.ts'
 import type { ForwardRule } from '../vendors/rules.ts'
 import { type Effect, type EffectContext, liveCurrent, meetDrift, type Outside } from './effect.ts'
 
@@ -44,6 +45,17 @@ export function weightCounts({ own, arn }: RulePicture): Readonly<Record<string,
     counts[text] = (counts[text] ?? 0) + 1
   }
   return counts
+}
+
+/** Which part of the requests the target gets; without a rule that names it, none. */
+export function shareOf({ own, left, arn }: RulePicture): Share {
+  const shares = own.map((rule) => {
+    const { target, others } = weightsIn(rule, arn)
+    const all = others.reduce((sum, weight) => sum + weight, target)
+    return all === 0 ? 0 : target / all
+  })
+  if (left.length > 0 || shares.length === 0) shares.push(0)
+  return { least: Math.min(...shares), most: Math.max(...shares) }
 }
 
 interface Weights {

@@ -20,6 +20,7 @@ import {
   createdIngressGone,
   detach,
   keptIngress,
+  multiClusterRemoved,
   restoredIngress,
   targetIngress,
   weights,
@@ -109,9 +110,9 @@ export const namesBackSequences = (contexts: Contexts, isChecked: boolean): read
   ])
 
 /** The one safe order: no rule, then no binding, then no target group. */
-const removal = (context: EffectContext, keepsIngress: boolean): readonly Effect[] => [
+const removal = (context: EffectContext, keepsIngress: boolean, isGivenUp = false): readonly Effect[] => [
   ...(keepsIngress ? [] : [keptIngress(context)]),
-  detach(context, keepsIngress),
+  detach(context, keepsIngress, isGivenUp),
   ...(keepsIngress ? [fieldsReleased(context)] : []),
   released(context),
   bindingGone(context),
@@ -133,9 +134,15 @@ export const givenUpEffects = (contexts: Contexts): readonly Effect[] => [
     : []),
 ]
 
-/** The same for a switch that is given up, with the target Ingresses that were made for it. */
-export const abortEffects = (contexts: Contexts): readonly Effect[] =>
+export type SideName = 'current' | 'target'
+/** Whether something else needs the Ingress of a side as it is. */
+export type IsNeeded = (plan: EffectContext['plan'], side: SideName) => boolean
+
+/** The same for a switch that is given up, with what was made or set for it alone. */
+export const abortEffects = (contexts: Contexts, isNeeded: IsNeeded = () => false): readonly Effect[] =>
   lockstep(contexts, (context) => [
-    ...removal(context, true),
+    // In mode observe somebody else sets it, as somebody else takes it out.
+    ...removal(context, true, context.plan.mode !== 'observe' && !isNeeded(context.plan, 'current')),
+    ...(context.plan.mode === 'observe' || isNeeded(context.plan, 'target') ? [] : [multiClusterRemoved(context)]),
     createdIngressGone(context, () => leadsTo(context, 'target')),
   ])

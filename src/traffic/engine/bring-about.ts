@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf, RetryableError, UserError } from '../../errors.ts'
 import { type Effect, type EffectContext, effectKey, type Outside } from '../effects/effect.ts'
-import { TrafficError } from '../model/finding.ts'
+import { CredentialsRefused, TrafficError } from '../model/finding.ts'
 import type { Plan } from '../model/plan.ts'
 import type { Engine } from './engine-types.ts'
 import { changesOfRoute } from './route-memory.ts'
@@ -73,6 +73,8 @@ function togetherOf(errors: readonly unknown[]): unknown {
   const text = messages.join('\n')
   const refusal = errors.find((error) => error instanceof TrafficError)
   if (refusal !== undefined) return new TrafficError(refusal.trouble, text, { cause: refusal })
+  const refused = errors.find((error) => error instanceof CredentialsRefused)
+  if (refused !== undefined) return new CredentialsRefused(text, { cause: refused })
   const answer = errors.find((error) => error instanceof UserError)
   return answer === undefined ? new Error(text, { cause: errors[0] }) : new UserError(text, { cause: answer })
 }

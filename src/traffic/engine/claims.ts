@@ -36,7 +36,11 @@ export async function claimRoutes({ kysely }: Database, plan: Plan, id: string):
     const owners = new Map(rows.map(({ subject, switch_id }) => [subject, switch_id]))
     for (const { subject, what } of claims) {
       const owner = owners.get(subject) ?? id
-      if (owner !== id) throw new TrafficError('conflict', `Switch ${owner} already works on ${what}. Finish it first.`)
+      if (owner !== id)
+        throw new TrafficError(
+          'conflict',
+          `Switch ${owner} already works on ${what}. Finish it first, or give it up: npx weir traffic abort ${owner}`,
+        )
     }
     return new Set(owners.keys())
   }

@@ -19,7 +19,8 @@ import {
 import { lintPlan } from '../lint/plan.ts'
 import { refuseErrors, TrafficError } from '../model/finding.ts'
 import { answerOf, type Plan } from '../model/plan.ts'
-import { type Action, type State, transitionOf } from '../model/state.ts'
+import { type Action, isOver, type State, transitionOf } from '../model/state.ts'
+import { flagOf, skipping } from '../model/words.ts'
 import { runAccompanied } from './accompany.ts'
 import { alarmOf } from './alarm.ts'
 import { askTime, onAwsTime, rulesSeenAt } from './aws-time.ts'
@@ -32,7 +33,7 @@ import { requireQuiet } from './quiet.ts'
 import { recordDeployment } from './record-deployment.ts'
 import { forgottenWays, hasLostMemory, lostMemory } from './route-memory.ts'
 import { withRoutes } from './route-report.ts'
-import { mayDelete } from './shared-ingress.ts'
+import { mayDelete, neededByOthers } from './shared-ingress.ts'
 import { getSwitch, isLeased, type Run, type SwitchChanges, type SwitchRow, startRun } from './store.ts'
 import { checkedPlanOf, planOf } from './stored-plan.ts'
 
@@ -54,7 +55,10 @@ export async function act(engine: Engine, id: string, request: Request): Promise
     (name) => request[name] === true,
   )
   if (skipped.length > 0 && !request.reason)
-    throw new TrafficError('invalid', `${skipped.join(' and ')} skips a check: give a reason.`)
+    throw new TrafficError(
+      'invalid',
+      `${skipped.map(flagOf).join(' and ')} ${skipped.length === 1 ? 'skips' : 'skip'} a check: say why with --reason.`,
+    )
   const isRollback = request.action === 'rollback'
   if (isRollback) transitionOf((await getSwitch(engine.database, id)).state, 'rollback')
   // Every journal entry makes a new version: who wants to go back must not lose a race against what is going wrong.
@@ -96,7 +100,7 @@ async function perform(engine: Engine, run: Run, plan: Plan, request: Request): 
   if (request.action === 'pause') return enter(run, 'paused', { problem: request.reason ?? 'paused by hand' })
   if (state === 'draft' && request.action === 'rollback') return enter(run, 'rolled-back')
   if (request.action === 'cleanup' || request.action === 'abort') requireConfirmation(plan, request)
-  if (state === 'draft' && request.action === 'abort') return enter(run, 'cleaned-up')
+  if (state === 'draft' && request.action === 'abort') return enter(run, 'aborted')
   if (request.action === 'prepare') refuseErrors('The plan', lintPlan(plan))
   const outside = await engine.connect(plan, request.action === 'rollback')
   outside.git?.guardWith(() => run.renew())
@@ -176,7 +180,7 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
     if (run.row.state === 'dns-switched' && left > 0 && request.skipQuiet !== true) {
       throw new TrafficError(
         'gate',
-        `Wait ${counted(Math.ceil(left / 60_000), 'more minute')} after the DNS switch: resolvers and long connections still use the old load balancer.`,
+        `Wait ${counted(Math.ceil(left / 60_000), 'more minute')} after the DNS switch: resolvers and long connections still use the old load balancer. --wait waits; ${skipping('skipQuiet')} does not. The plan has ${counted(plan.dns.quietMinutes, 'minute')} as dns.quietMinutes.`,
       )
     }
     if (run.row.state === 'dns-switched' && request.skipQuiet !== true) await requireQuiet(engine, plan, outside)
@@ -248,8 +252,12 @@ async function rollBack({ engine, run, plan, scope, contexts, request }: Work): 
 async function withGoodNews(contexts: readonly EffectContext[], error: unknown): Promise<unknown> {
   if (error instanceof EffectTimeout && error.effect.startsWith('dns-')) return error
   const weights = await Promise.all(contexts.map((context) => rulePicture(context).then(targetWeight, () => 1)))
-  if (error instanceof Error && weights.every((weight) => weight === 0))
-    error.message += ` The load balancer already sends everything to cluster ${contexts[0]!.plan.current.cluster}. Until its Ingress says so too, the controller may set the old weights again. A running server (npm start) keeps watching and repeats the rollback; without one, repeat it yourself: npx weir traffic rollback ${contexts[0]!.row().id}`
+  if (!(error instanceof Error)) return error
+  const { plan, row } = contexts[0]!
+  const again = `npx weir traffic rollback ${row().id} --wait`
+  error.message += weights.every((weight) => weight === 0)
+    ? ` The load balancer already sends everything to cluster ${plan.current.cluster}. Until its Ingress says so too, the controller may set the old weights again. A running server (npm start) keeps watching and repeats the rollback; without one, repeat it yourself: ${again}`
+    : ` The running server tries the rollback again every ten seconds. Without a server, repeat it: ${again}`
   return error
 }
 
@@ -263,17 +271,22 @@ async function cleanUp({ engine, run, plan, scope, contexts, request }: Work): P
   if (!keepsIngress) await runEffects(engine, run, scope, mayDelete(engine.database, run.row.id, contexts))
   if (request.action === 'abort') await runEffects(engine, run, scope, givenUpEffects(contexts))
   await enter(run, 'cleaning', { problem: null })
-  const effects = request.action === 'abort' ? abortEffects(contexts) : cleanupEffects(contexts, keepsIngress)
+  const effects =
+    request.action === 'abort'
+      ? abortEffects(contexts, await neededByOthers(engine.database, run.row.id))
+      : cleanupEffects(contexts, keepsIngress)
   await runEffects(engine, run, scope, effects)
   await releaseAction(engine.database, run.row.id)
-  await enter(run, 'cleaned-up', { problem: null })
+  // A clean-up may take up an abort that was killed: where the name never moved, nobody has arrived anywhere.
+  const isGivenUp = request.action === 'abort' || run.row.dns_confirmed_at === null
+  await enter(run, isGivenUp ? 'aborted' : 'cleaned-up', { problem: null })
 }
 
 function requireConfirmation(plan: Plan, { confirm }: Request): void {
   if (confirm !== plan.name) {
     throw new TrafficError(
       'invalid',
-      `This deletes the binding and the target group of ${plan.name}${plan.cleanup.currentIngress === 'delete-ingress' ? ', and the current Ingress with its load balancer' : ''}. Confirm with the name of the plan.`,
+      `This deletes the binding and the target group of ${plan.name}${plan.cleanup.currentIngress === 'delete-ingress' ? ', and the current Ingress with its load balancer' : ''}. Confirm with the name of the plan: ${flagOf('confirm')} ${plan.name}`,
     )
   }
 }
@@ -281,13 +294,14 @@ function requireConfirmation(plan: Plan, { confirm }: Request): void {
 async function enter(run: Run, state: State, changes: SwitchChanges = {}): Promise<void> {
   const isSame = Object.entries(changes).every(([name, value]) => run.row[name as keyof SwitchChanges] === value)
   if (run.row.state === state && isSame) return
-  await run.write('state', state, { before: run.row.state, after: state }, { ...changes, state })
+  const { step = run.row.step } = changes
+  await run.write('state', state, { before: run.row.state, after: state, step }, { ...changes, state })
 }
 
 /** A shift that met trouble is paused; other work stays where it is and is taken up again by repeating the action. */
 async function noteProblem(run: Run, error: unknown): Promise<void> {
   const isRefusal =
-    error instanceof TrafficError && (error.trouble === 'gate' || ['draft', 'cleaned-up'].includes(run.row.state))
+    error instanceof TrafficError && (error.trouble === 'gate' || run.row.state === 'draft' || isOver(run.row.state))
   if (isRefusal || run.row.problem === messageOf(error)) return
   const state: State = run.row.state === 'shifting' ? 'paused' : run.row.state
   await run.write('note', 'problem', messageOf(error), { state, problem: messageOf(error) }).catch(() => undefined)

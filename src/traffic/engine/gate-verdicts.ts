@@ -6,6 +6,7 @@ import { rulePicture } from '../effects/rule-effects.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { Gate, Plan, RoutePlan } from '../model/plan.ts'
 import { routesOf } from '../model/routes.ts'
+import { gateWords, skipping } from '../model/words.ts'
 import type { GroupPlace } from '../vendors/metrics.ts'
 import type { Engine } from './engine-types.ts'
 import { type GateResult, gateName, judgeGate } from './gates.ts'
@@ -51,7 +52,8 @@ async function judgeCheck(
   outside: BalancerOnly,
 ): Promise<GateResult> {
   const step = plan.steps[row.step]!
-  if (row.verified_at === null) return { gate: name, verdict: 'pending', message: 'the step is not verified yet' }
+  if (row.verified_at === null)
+    return { gate: name, verdict: 'pending', message: 'the step is not in force yet', asks: gateWords(gate) }
   const until = new Date(row.verified_at.getTime() + step.dwellSeconds * 1000)
   const context = {
     ...{ database: engine.database, plan, since: row.verified_at, until, isApproved: row.approved_at !== null },
@@ -101,7 +103,7 @@ export async function judgeFirmly(
   )
 }
 
-export const secondsLeft = (engine: Engine, row: SwitchRow, plan: Plan): number =>
+export const secondsLeft = (engine: Pick<Engine, 'now'>, row: SwitchRow, plan: Plan): number =>
   row.verified_at === null
     ? 0
     : Math.max(
@@ -110,6 +112,12 @@ export const secondsLeft = (engine: Engine, row: SwitchRow, plan: Plan): number 
           (row.verified_at.getTime() + plan.steps[row.step]!.dwellSeconds * 1000 - engine.now().getTime()) / 1000,
         ),
       )
+
+/** Data may still come; an approval comes from somebody. */
+function wayOut(id: string, open: readonly GateResult[]): string {
+  const approve = open.some(({ gate }) => gate === 'approval') ? `Approve it: npx weir traffic approve ${id}. ` : ''
+  return `${approve}--wait asks again until all pass; ${skipping('overrideGates')} continues without them.`
+}
 
 /** The message of a gate that failed, or undefined when the step may be left; throws when it may not be left yet. */
 export async function passGates(
@@ -131,8 +139,16 @@ export async function passGates(
   const failed = results.filter(({ verdict }) => verdict === 'fail')
   if (failed.length > 0) return `Gate of step ${run.row.step} failed: ${describe(failed)}.`
   const left = secondsLeft(engine, run.row, plan)
-  if (left > 0) throw new TrafficError('gate', `Step ${run.row.step} must stay for ${counted(left, 'more second')}.`)
+  if (left > 0)
+    throw new TrafficError(
+      'gate',
+      `Step ${run.row.step} must stay for ${counted(left, 'more second')}. --wait waits; ${skipping('overrideGates')} does not.`,
+    )
   const open = results.filter(({ verdict }) => verdict !== 'pass')
-  if (open.length > 0) throw new TrafficError('gate', `Step ${run.row.step} cannot continue: ${describe(open)}.`)
+  if (open.length > 0)
+    throw new TrafficError(
+      'gate',
+      `Step ${run.row.step} cannot continue: ${describe(open)}. ${wayOut(run.row.id, open)}`,
+    )
   return undefined
 }

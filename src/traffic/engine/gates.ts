@@ -2,6 +2,7 @@ import { counted } from '../../counted.ts'
 import type { Database } from '../../database/database.ts'
 import { RetryableError } from '../../errors.ts'
 import type { Gate, Plan } from '../model/plan.ts'
+import { gateWords } from '../model/words.ts'
 import type { Health } from '../vendors/balancer.ts'
 import { judgeSamples, type MetricGate, type Sample } from './metric-gates.ts'
 
@@ -12,6 +13,8 @@ export interface GateResult {
   readonly gate: string
   readonly verdict: Verdict
   readonly message: string
+  /** What it asks for, with its limit. */
+  readonly asks: string
 }
 
 export interface GateContext {
@@ -35,7 +38,10 @@ export function gateName(gate: Gate): string {
 
 /** Missing data is inconclusive, never a pass: silence of a broken collector must not move traffic. */
 export async function judgeGate(gate: Gate, context: GateContext): Promise<GateResult> {
-  const result = (verdict: Verdict, message: string): GateResult => ({ gate: gateName(gate), verdict, message })
+  const result = (verdict: Verdict, message: string): GateResult => ({
+    ...{ gate: gateName(gate), verdict, message },
+    asks: gateWords(gate),
+  })
   switch (gate.kind) {
     case 'approval':
       return context.isApproved ? result('pass', 'approved') : result('pending', 'waits for an approval')

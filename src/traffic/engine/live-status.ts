@@ -2,112 +2,113 @@ import { byName } from '../../by-name.ts'
 import { messageOf } from '../../errors.ts'
 import { contextsOf } from '../effects/contexts.ts'
 import type { EffectContext } from '../effects/effect.ts'
-import { rulePicture, weightCounts } from '../effects/rule-effects.ts'
+import { rulePicture, shareOf, weightCounts } from '../effects/rule-effects.ts'
+import type { Plan } from '../model/plan.ts'
+import { routesOf } from '../model/routes.ts'
+import { isOver, type State } from '../model/state.ts'
+import type { Share } from '../model/words.ts'
 import type { Health } from '../vendors/balancer.ts'
 import { clockProblem, onAwsTime } from './aws-time.ts'
 import type { Engine } from './engine-types.ts'
-import { judgeGates, secondsLeft } from './gate-verdicts.ts'
+import { judgeGates } from './gate-verdicts.ts'
 import type { GateResult } from './gates.ts'
 import type { SwitchRow } from './store.ts'
-import { checkedPlanOf } from './stored-plan.ts'
 
-interface LiveRules {
+export interface LiveRules {
   /** Weights of the live rules, others/target, and how many rules have them. */
   readonly weights: Readonly<Record<string, number>>
   /** Rules that still forward to the current target group alone. */
   readonly rulesLeft: number
+  /** Which part of the requests the target gets by these rules. */
+  readonly share: Share
   readonly health: Health | null
 }
 
-export interface LiveStatus extends LiveRules {
-  /** The same of each route, where the plan lists its routes. */
-  readonly routes: readonly (LiveRules & { readonly route: string })[]
-  readonly gates: readonly GateResult[]
-  /** Until the dwell time of the step is over. */
-  readonly secondsLeft: number
-  /** How wrong the clock of this machine is. */
-  readonly clock: string | null
-  /** Why the outside cannot be read; everything else is unknown then. */
+/** One route as the load balancer has it; without rules where they cannot be read. */
+export interface LiveRoute {
+  readonly route: string
+  readonly rules: LiveRules | undefined
   readonly problem: string | null
 }
 
-/** What the load balancer does now, whatever we believe. */
-export async function liveStatus(engine: Engine, row: SwitchRow): Promise<LiveStatus> {
-  const nothing = {
-    weights: {},
-    rulesLeft: 0,
-    health: null,
-    routes: [],
-    gates: [],
-    secondsLeft: 0,
-    clock: null,
-    problem: null,
-  }
-  if (row.state === 'draft' || row.state === 'cleaned-up') return nothing
+export interface Live {
+  readonly routes: readonly LiveRoute[]
+  readonly gates: readonly GateResult[]
+  /** The time as AWS has it, by which waiting is judged; ours where it has not answered. */
+  readonly now: Date
+  /** How wrong the clock of this machine is. */
+  readonly clock: string | null
+  /** Why the outside cannot be read. */
+  readonly problem: string | null
+}
+
+/** In these the gates of the step decide what comes next. */
+const GATED: ReadonlySet<State> = new Set(['prepared', 'shifting', 'paused'])
+
+/** A plan without a list has one route, which is called like its Service. */
+export const routeNames = (plan: Plan): readonly string[] =>
+  routesOf(plan).map(({ route, current }) => route?.name ?? current.service.name)
+
+/** What the load balancer does now, whatever we believe. What cannot be read of one route hides nothing of the others. */
+export async function readLive(engine: Engine, row: SwitchRow, plan: Plan): Promise<Live> {
+  const names = routeNames(plan)
+  const unread = (problem: string | null): Live => ({
+    routes: names.map((route) => ({ route, rules: undefined, problem })),
+    ...{ gates: [], now: engine.now(), clock: null, problem },
+  })
+  if (row.state === 'draft' || isOver(row.state)) return unread(null)
   try {
-    const { plan } = checkedPlanOf(row)
     const outside = await engine.connect(plan, true)
     const contexts = contextsOf(plan, outside, () => row, { overridesDrift: false })
-    const rules = await Promise.all(contexts.map(rulesOf))
-    const clock = clockProblem(engine.now(), outside) ?? null
+    const routes = await Promise.all(contexts.map((context, index) => readRoute(context, names[index]!)))
     const timed = onAwsTime(engine, outside)
-    const gates = row.state === 'shifting' || row.state === 'paused' ? await judgeGates(timed, row, plan, outside) : []
-    return {
-      ...rules.reduce(sumOf),
-      routes: contexts.flatMap(({ plan: { route } }, index) =>
-        route === undefined ? [] : [{ route: route.name, ...rules[index]! }],
-      ),
-      gates,
-      secondsLeft: secondsLeft(timed, row, plan),
-      clock,
-      problem: null,
-    }
+    const clock = clockProblem(engine.now(), outside) ?? null
+    const now = timed.now()
+    const gates = GATED.has(row.state)
+      ? await judgeGates(timed, row, plan, outside).then(gatesRead, gatesUnread)
+      : gatesRead([])
+    const problem = routes.find((each) => each.problem)?.problem ?? gates.problem
+    return { routes, gates: gates.read, now, clock, problem }
   } catch (error) {
-    return { ...nothing, problem: messageOf(error) }
+    return unread(messageOf(error))
   }
 }
 
-async function rulesOf(context: EffectContext): Promise<LiveRules> {
-  const picture = await rulePicture(context)
-  const { left, arn } = picture
-  const health = arn === undefined ? null : await context.outside.balancer.health(arn)
-  return { weights: weightCounts(picture), rulesLeft: left.length, health }
+const gatesRead = (read: readonly GateResult[]) => ({ read, problem: null })
+const gatesUnread = (error: unknown) => ({ read: [], problem: messageOf(error) })
+
+async function readRoute(context: EffectContext, route: string): Promise<LiveRoute> {
+  try {
+    const picture = await rulePicture(context)
+    const { left, arn } = picture
+    const health = arn === undefined ? null : await context.outside.balancer.health(arn)
+    return {
+      ...{ route, problem: null },
+      rules: { weights: weightCounts(picture), rulesLeft: left.length, share: shareOf(picture), health },
+    }
+  } catch (error) {
+    return { route, rules: undefined, problem: messageOf(error) }
+  }
 }
 
-function sumOf(one: LiveRules, other: LiveRules): LiveRules {
-  const weights: Record<string, number> = byName(one.weights)
-  for (const [text, count] of Object.entries(other.weights)) weights[text] = (weights[text] ?? 0) + count
-  const healths = [one.health, other.health].filter((health) => health !== null)
+/** All routes as one: rules are counted, and the share goes from the least to the most. */
+export function together(all: readonly LiveRules[]): LiveRules {
+  const weights: Record<string, number> = byName({})
+  for (const rules of all)
+    for (const [text, count] of Object.entries(rules.weights)) weights[text] = (weights[text] ?? 0) + count
+  const healths = all.flatMap(({ health }) => health ?? [])
   const sum = (part: 'healthy' | 'total' | 'draining') => healths.reduce((total, health) => total + health[part], 0)
+  const reasons = [...new Set(healths.flatMap((health) => health.reasons))]
   return {
     weights,
-    rulesLeft: one.rulesLeft + other.rulesLeft,
+    rulesLeft: all.reduce((total, { rulesLeft }) => total + rulesLeft, 0),
+    share: {
+      least: Math.min(1, ...all.map(({ share }) => share.least)),
+      most: Math.max(0, ...all.map(({ share }) => share.most)),
+    },
     health:
       healths.length === 0
         ? null
-        : {
-            ...{ healthy: sum('healthy'), total: sum('total'), draining: sum('draining') },
-            reasons: [...new Set(healths.flatMap(({ reasons }) => reasons))],
-          },
+        : { healthy: sum('healthy'), total: sum('total'), draining: sum('draining'), reasons },
   }
-}
-
-function describeRules({ weights, rulesLeft, health }: LiveRules, route = ''): readonly string[] {
-  const rules = Object.entries(weights).map(([text, count]) => `${text} on ${count} rules`)
-  if (rulesLeft > 0) rules.push(`${rulesLeft} rules without the target`)
-  const live = `live${route}: ${rules.join(', ') || 'no rule names the target group'}`
-  if (health === null) return [live]
-  return [live, `health${route}: ${health.healthy} of ${health.total} targets healthy, ${health.draining} draining`]
-}
-
-export function describeLive(status: LiveStatus): string {
-  const { routes, gates, secondsLeft: left, clock, problem } = status
-  if (problem !== null) return `  live: cannot be read: ${problem}`
-  const lines = [
-    ...(routes.length === 0 ? describeRules(status) : routes.flatMap((each) => describeRules(each, ` ${each.route}`))),
-  ]
-  for (const { gate, verdict, message } of gates) lines.push(`gate ${gate}: ${verdict}, ${message}`)
-  if (clock !== null) lines.push(`clock: ${clock}`)
-  if (left > 0) lines.push(`time left: ${left} s`)
-  return lines.map((line) => `  ${line}`).join('\n')
 }

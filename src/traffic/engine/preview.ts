@@ -12,6 +12,7 @@ import {
   abortEffects,
   cleanupEffects,
   givenUpEffects,
+  type IsNeeded,
   namesBackSequences,
   preflightEffects,
   prepareEffects,
@@ -21,7 +22,7 @@ import {
 import { drivesDns } from '../model/record-sets.ts'
 import { type Action, transitionOf } from '../model/state.ts'
 import type { Engine, Request } from './engine-types.ts'
-import { refuseDeletion } from './shared-ingress.ts'
+import { neededByOthers, refuseDeletion } from './shared-ingress.ts'
 import type { SwitchRow } from './store.ts'
 import { checkedPlanOf, planOf } from './stored-plan.ts'
 
@@ -43,7 +44,8 @@ export async function preview(
     for (const context of contexts) await refuseDeletion(engine.database, row.id, context)
   // Routes may stand on one Ingress, which goes once.
   const lines: string[] = deletes ? [...new Set(await Promise.all(contexts.map(deletionLine)))] : []
-  for (const effect of effectsOf(contexts, request.action, !deletes)) {
+  const isNeeded = engine.database === undefined ? undefined : await neededByOthers(engine.database, row.id)
+  for (const effect of effectsOf(contexts, request.action, !deletes, isNeeded)) {
     if (effect.apply === undefined && effect.name !== 'preflight') continue
     if (groupless.has(effect.route) && ['binding', 'attach', 'target-group-attributes'].includes(effect.name)) {
       lines.push(`${effectKey(effect)}: once the target group exists`)
@@ -67,7 +69,12 @@ async function deletionLine(context: EffectContext): Promise<string> {
   return `Deleting Ingress ${plan.current.namespace}/${plan.current.ingress.name} deletes its rules${isLast ? ' and its load balancer' : `, and its load balancer if no other Ingress is in group ${plan.current.ingress.groupName}`}${hostname === undefined ? '' : ` (${hostname})`}; external-dns also deletes the record of ${plan.dns.hostname}, if it made it for this Ingress`
 }
 
-function effectsOf(contexts: readonly EffectContext[], action: Action, keepsIngress: boolean): readonly Effect[] {
+function effectsOf(
+  contexts: readonly EffectContext[],
+  action: Action,
+  keepsIngress: boolean,
+  isNeeded: IsNeeded | undefined,
+): readonly Effect[] {
   const { plan, row } = contexts[0]!
   const { step, verified_at } = row()
   if (action === 'prepare') return [...preflightEffects(contexts), ...prepareEffects(contexts)]
@@ -78,7 +85,7 @@ function effectsOf(contexts: readonly EffectContext[], action: Action, keepsIngr
     return [...weights, ...namesBackSequences(contexts, false)].flat()
   }
   if (action === 'cleanup') return cleanupEffects(contexts, keepsIngress)
-  if (action === 'abort') return [...givenUpEffects(contexts), ...abortEffects(contexts)]
+  if (action === 'abort') return [...givenUpEffects(contexts), ...abortEffects(contexts, isNeeded)]
   if (action === 'dns') return oneForEachHost(contexts).flatMap(nextShare)
   return []
 }

@@ -1,6 +1,7 @@
 import { TrafficError } from '../model/finding.ts'
 import type { Plan } from '../model/plan.ts'
 import { routesOf } from '../model/routes.ts'
+import { skipping } from '../model/words.ts'
 import type { GroupPlace } from '../vendors/metrics.ts'
 import type { Engine } from './engine-types.ts'
 import { type BalancerOnly, placesOf } from './gate-verdicts.ts'
@@ -38,6 +39,6 @@ export async function requireQuiet(engine: Engine, plan: Plan, outside: Balancer
   if (count > most)
     throw new TrafficError(
       'gate',
-      `The old load balancer still answers: ${count} requests in the minute until ${new Date(end * 1000).toISOString()}, at most ${most} allowed in the last ${plan.dns.quietMinutes} minutes. Find who still uses its name, or repeat later.`,
+      `The old load balancer still answers: ${count} requests in the minute until ${new Date(end * 1000).toISOString()}, at most ${most} allowed in the last ${plan.dns.quietMinutes} minutes. Find who still uses its name, or repeat later (--wait does); ${skipping('skipQuiet')} cleans up all the same.`,
     )
 }

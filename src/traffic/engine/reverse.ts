@@ -51,6 +51,11 @@ export async function reverseSwitch(
   actor: string,
   sourceSecurityGroup?: string,
 ): Promise<SwitchRow> {
+  if (row.state === 'aborted')
+    throw new TrafficError(
+      'conflict',
+      `Switch ${row.id} was aborted: all traffic stayed on the current cluster, so there is nothing to reverse.`,
+    )
   const plan = planOf(row)
   const found = sourceSecurityGroup === undefined ? await liveSecurityGroups(engine, plan) : undefined
   const groupOf = ({ route }: RoutePlan) => sourceSecurityGroup ?? found?.get(route?.name)

@@ -6,6 +6,7 @@ interface Memory {
   readonly applied_action: string | null
   readonly original_ingress: string | null
   readonly deleted_ingress: string | null
+  readonly target_mode_before: string | null
   /** Of the first route of each host. */
   readonly dns_record: string | null
 }
@@ -15,7 +16,8 @@ interface Row extends Memory {
 }
 
 const NOTHING: Memory = {
-  ...{ target_group_arn: null, applied_action: null, original_ingress: null, deleted_ingress: null, dns_record: null },
+  ...{ target_group_arn: null, applied_action: null, original_ingress: null, deleted_ingress: null },
+  ...{ target_mode_before: null, dns_record: null },
 }
 
 type Memories = Readonly<Record<string, Partial<Memory>>>

@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.ts'
 import { type Effect, type EffectContext, liveCurrent, ofRoute } from '../effects/effect.ts'
 import { refuseDrift } from '../effects/ingress-effects.ts'
+import type { IsNeeded, SideName } from '../effects/sequences.ts'
 import { TrafficError } from '../model/finding.ts'
 import { backendsOf } from '../model/manifests.ts'
 import type { Plan, RoutePlan } from '../model/plan.ts'
@@ -8,23 +9,37 @@ import { routesOf } from '../model/routes.ts'
 import { openSwitches } from './claims.ts'
 import { listSwitches, type SwitchRow } from './store.ts'
 
-const subject = ({ current }: RoutePlan): string =>
-  [current.cluster, current.namespace, current.ingress.name].join('\n')
+const subject = (plan: RoutePlan, side: SideName = 'current'): string => {
+  const { cluster, namespace, ingress } = plan[side]
+  return [cluster, namespace, ingress.name].join('\n')
+}
 
-const subjectsIn = ({ plan }: SwitchRow): readonly string[] => {
+const routesIn = ({ plan }: SwitchRow): readonly RoutePlan[] => {
   try {
-    return routesOf(JSON.parse(plan) as Plan).map(subject)
+    return routesOf(JSON.parse(plan) as Plan)
   } catch {
     return []
   }
 }
 
+/** Other switches that are prepared and not over. */
+async function othersOpen(database: Database, id: string): Promise<readonly SwitchRow[]> {
+  const open = await openSwitches(database)
+  return (await listSwitches(database)).filter((row) => row.id !== id && open.has(row.id))
+}
+
+/** What other switches need stays as it is when one is given up. */
+export async function neededByOthers(database: Database, id: string): Promise<IsNeeded> {
+  const routes = (await othersOpen(database, id)).flatMap(routesIn)
+  const needed = new Set(routes.flatMap((plan) => [subject(plan), subject(plan, 'target')]))
+  return (plan, side) => needed.has(subject(plan, side))
+}
+
 /** Deleting an Ingress takes everything along that stands on it: other switches, and paths of other Services. */
 export async function refuseDeletion(database: Database, id: string, context: EffectContext): Promise<void> {
   const { plan, routes = [plan] } = context
-  const open = await openSwitches(database)
-  const others = (await listSwitches(database)).filter(
-    (row) => row.id !== id && open.has(row.id) && subjectsIn(row).includes(subject(plan)),
+  const others = (await othersOpen(database, id)).filter((row) =>
+    routesIn(row).some((each) => subject(each) === subject(plan)),
   )
   const live = await liveCurrent(context)
   const beside = routes.filter((each) => subject(each) === subject(plan))

@@ -5,7 +5,7 @@ import type { RowOf } from '../../database/table.ts'
 import { messageOf } from '../../errors.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { Plan } from '../model/plan.ts'
-import { actionsFrom, type State } from '../model/state.ts'
+import { actionsFrom, isOver, type State } from '../model/state.ts'
 import { hasLostMemory, knownGroups, lostMemory } from './route-memory.ts'
 import { planColumns } from './stored-plan.ts'
 import { trafficJournal, trafficSwitches } from './tables.ts'
@@ -62,11 +62,15 @@ export async function findSwitch({ kysely }: Database, idOrName: string): Promis
     .where((where) => where.or([where('id', '=', idOrName), where('name', '=', idOrName)]))
     .orderBy('created_at', 'desc')
     .execute()) as SwitchRow[]
-  return rows.find(({ id }) => id === idOrName) ?? rows.find(({ state }) => state !== 'cleaned-up') ?? rows[0]
+  return rows.find(({ id }) => id === idOrName) ?? rows.find(({ state }) => !isOver(state)) ?? rows[0]
 }
 
 export const noSwitch = (idOrName: string): TrafficError =>
-  new TrafficError('invalid', `There is no traffic switch ${idOrName}.`, { status: 404 })
+  new TrafficError(
+    'invalid',
+    `There is no traffic switch ${idOrName}. npx weir traffic status lists them; npx weir traffic prepare PLAN begins one.`,
+    { status: 404 },
+  )
 
 export async function getSwitch(database: Database, idOrName: string): Promise<SwitchRow> {
   const row = await findSwitch(database, idOrName)

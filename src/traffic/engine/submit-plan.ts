@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { Plan } from '../model/plan.ts'
+import { isOver } from '../model/state.ts'
 import { compare } from '../render/diff.ts'
 import { createSwitch, findSwitch, replacePlan, type SwitchRow } from './store.ts'
 import { planColumns, planOf } from './stored-plan.ts'
@@ -8,7 +9,7 @@ import { planColumns, planOf } from './stored-plan.ts'
 /** The switch of a plan: a new draft, the draft that it corrects, or the one under way if the plan is still the same. */
 export async function submitPlan(database: Database, plan: Plan, actor: string): Promise<SwitchRow> {
   const row = await findSwitch(database, plan.name)
-  if (row === undefined || row.state === 'cleaned-up') return createSwitch(database, plan, actor)
+  if (row === undefined || isOver(row.state)) return createSwitch(database, plan, actor)
   const changes = editsOf(row, plan)
   if (changes.length === 0) return row
   if (row.state === 'draft') return replacePlan(database, row.id, plan, actor)
@@ -26,6 +27,7 @@ export const draftOf = (plan: Plan): SwitchRow => {
       applied_action: null,
       original_ingress: null,
       deleted_ingress: null,
+      target_mode_before: null,
       verified_at: null,
       approved_at: null,
       began_at: null,

@@ -32,7 +32,9 @@ export const trafficSwitches = defineTable(
     original_ingress: optional(whole(text())),
     /** As it was when clean-up deleted it. */
     deleted_ingress: optional(whole(text())),
-    /** What is known of each route, by name, where the plan lists its routes. */
+    /** What multi-cluster mode said of the target Ingress before this switch set it, or `absent`; an abort puts it back. */
+    target_mode_before: optional(string(32)),
+    /** What a switch keeps of a route, of each by its name, where the plan lists its routes. */
     routes: optional(whole(text())),
     /** Start of the dwell clock: the balancer was seen to follow the step. */
     verified_at: timestamp(),

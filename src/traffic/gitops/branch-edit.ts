@@ -3,6 +3,7 @@ import { TrafficError } from '../model/finding.ts'
 import { type IngressEdit, placeKey, sameBackend } from '../model/ingress.ts'
 import { backendsOf, type Ingress } from '../model/manifests.ts'
 import { describeValue, textOf } from '../model/names.ts'
+import { skipping } from '../model/words.ts'
 
 const parsed = (value: unknown): unknown => {
   if (typeof value !== 'string') return value
@@ -20,7 +21,7 @@ export function refuseHandWork(place: string, problems: readonly string[]): void
   if (problems.length === 0) return
   throw new TrafficError(
     'conflict',
-    `${place} was edited by hand: ${problems.join('; ')}.\nNothing was committed. Put it back, wait until the cluster shows it, repeat with --accept-live to write over it, or roll back.`,
+    `${place} was edited by hand: ${problems.join('; ')}.\nNothing was committed. Put it back, wait until the cluster shows it, repeat with ${skipping('acceptLive')} to write over it, or roll back.`,
   )
 }
 

@@ -197,7 +197,7 @@ export function openGitOps(plan: Plan): GitOps {
         annotations: Object.entries(annotations).map(([each, after]) => ({
           key: each,
           before: live.metadata.annotations?.[each] as string | undefined,
-          after: String(after),
+          after: after === undefined ? undefined : String(after),
         })),
       }
       const compute = (tree: Tree) => sides[side].form.change(tree, live, edit, false)

@@ -25,7 +25,15 @@ function writtenThrough(git: GitOps, side: SideName, cluster: Cluster): Cluster 
       if (live === undefined) return git.put(side, object, dryRun)
       return git.annotate(side, live, annotations ?? {}, dryRun)
     },
-    changeIngress: (live, edit, how) => git.change(live, edit, how),
+    changeIngress: (live, edit, how) =>
+      side === 'current'
+        ? git.change(live, edit, how)
+        : git.annotate(
+            side,
+            live,
+            Object.fromEntries(edit.annotations.map(({ key, after }) => [key, after])),
+            how.dryRun,
+          ),
     deleteIngress: (namespace, name) => git.remove(side, { kind: 'Ingress', namespace, name }),
     deleteBinding: (namespace, name) => git.remove(side, { kind: 'TargetGroupBinding', namespace, name }),
   }

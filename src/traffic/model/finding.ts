@@ -216,6 +216,14 @@ export class TrafficError extends UserError {
   }
 }
 
+/** Kubernetes or AWS knows who asks and refuses, or does not know: nothing but other credentials or rights helps. */
+export class CredentialsRefused extends UserError {
+  override readonly name: string = 'CredentialsRefused'
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, { ...options, status: 502 })
+  }
+}
+
 /** Throws when any finding is an error; nothing may be applied then. */
 export function refuseErrors(what: string, findings: readonly Finding[], consequence = 'nothing was applied'): void {
   const errors = errorsIn(findings)

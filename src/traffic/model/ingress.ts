@@ -168,10 +168,10 @@ export function placeKey(ingress: Ingress, { path }: Pick<PlacedBackend, 'path'>
 }
 
 /**
- * The way back, each path with the backend that it had, as far as that is known. The multi-cluster setting stays,
- * because flipping it may leak targets.
+ * The way back, each path with the backend that it had, as far as that is known. The multi-cluster setting stays while the
+ * Ingress may get targets of both clusters; who gives up takes it out where it was not before.
  */
-export function detachEdit(ingress: Ingress, plan: RoutePlan, original?: Ingress): IngressEdit {
+export function detachEdit(ingress: Ingress, plan: RoutePlan, original?: Ingress, isGivenUp = false): IngressEdit {
   const before = new Map(
     original === undefined ? [] : backendsOf(original).map((placed) => [placeKey(original, placed), placed.backend]),
   )
@@ -186,6 +186,7 @@ export function detachEdit(ingress: Ingress, plan: RoutePlan, original?: Ingress
     annotations: changedOnly(ingress, {
       ...Object.fromEntries(GUARDS.map((guard) => [guardKey(guard, plan.actionName), undefined])),
       [actionKey(plan.actionName)]: undefined,
+      ...(isGivenUp && original !== undefined ? { [MULTI_CLUSTER]: annotationOf(original, MULTI_CLUSTER) } : {}),
     }),
   }
 }

@@ -211,6 +211,8 @@ const tailFields = {
   /** The commit that the target runs, if the switch releases one. */
   commit: z.strictObject({ sha: z.string().regex(/^[0-9a-f]{7,64}$/), repoUrl: z.url().max(1000) }).optional(),
   verifyTimeoutSeconds: z.int().min(1).max(3600).default(180),
+  /** The page asks for the name of the switch before it rolls back; without this one click is enough. */
+  confirmRollback: z.boolean().optional(),
 }
 /** What every route has of its own. */
 const routeFields = {

@@ -10,10 +10,31 @@ export const STATES = [
   'dns-switched',
   'cleaning',
   'cleaned-up',
+  'aborted',
   'rolling-back',
   'rolled-back',
 ] as const
 export type State = (typeof STATES)[number]
+
+/** Nothing of the switch is left, and nothing can be done with it any more. */
+const OVER: ReadonlySet<State> = new Set(['cleaned-up', 'aborted'])
+export const isOver = (state: State): boolean => OVER.has(state)
+
+/** As people read it. */
+export const STATE_WORDS: Readonly<Record<State, string>> = {
+  draft: 'draft',
+  preparing: 'preparing',
+  prepared: 'prepared',
+  shifting: 'shifting',
+  paused: 'paused',
+  switched: 'switched',
+  'dns-switched': 'DNS switched',
+  cleaning: 'cleaning up',
+  'cleaned-up': 'finished',
+  aborted: 'aborted',
+  'rolling-back': 'rolling back',
+  'rolled-back': 'rolled back',
+}
 
 export const ACTIONS = ['prepare', 'advance', 'pause', 'rollback', 'dns', 'cleanup', 'abort'] as const
 export type Action = (typeof ACTIONS)[number]
@@ -26,6 +47,7 @@ interface Transition {
 
 const back: Transition = { via: 'rolling-back', to: 'rolled-back' }
 const clean: Transition = { via: 'cleaning', to: 'cleaned-up' }
+const giveUp: Transition = { via: 'cleaning', to: 'aborted' }
 
 /** Every legal move. What is not here is refused. */
 export const TRANSITIONS: Readonly<Record<Action, Partial<Readonly<Record<State, Transition>>>>> = {
@@ -60,12 +82,12 @@ export const TRANSITIONS: Readonly<Record<Action, Partial<Readonly<Record<State,
   },
   cleanup: { 'dns-switched': clean, cleaning: clean },
   abort: {
-    draft: clean,
-    preparing: clean,
-    prepared: clean,
-    'rolling-back': clean,
-    'rolled-back': clean,
-    cleaning: clean,
+    draft: giveUp,
+    preparing: giveUp,
+    prepared: giveUp,
+    'rolling-back': giveUp,
+    'rolled-back': giveUp,
+    cleaning: giveUp,
   },
 }
 
@@ -81,8 +103,10 @@ export const actionsFrom = (state: State): readonly Action[] =>
 
 function reasonAgainst(state: State, action: Action): string {
   if (action === 'cleanup' && ['prepared', 'rolled-back', 'draft'].includes(state))
-    return 'Traffic is on the current cluster: use abort to remove the auxiliary pieces.'
+    return 'Traffic is on the current cluster. To remove what prepare made: npx weir traffic abort ID'
   if (action === 'cleanup') return 'Clean-up comes after the DNS switch is confirmed.'
+  if (state === 'aborted')
+    return 'It was aborted: all traffic is on the current cluster, and nothing of the switch is left. To try again, prepare the plan as a new switch: npx weir traffic prepare PLAN'
   if (state === 'cleaned-up')
     return 'It is finished and nothing of it is left. To go back, make a plan in the other direction and prepare that: npx weir traffic reverse ID'
   const allowed = actionsFrom(state)

@@ -18,6 +18,7 @@ import type { Ingress } from '../model/manifests.ts'
 import { bindingNamespace, type Plan, type RoutePlan } from '../model/plan.ts'
 import { hostsOf, inRoute, routesOf } from '../model/routes.ts'
 import { lintArn } from '../model/target-group-arn.ts'
+import { gateWords, secondsWords } from '../model/words.ts'
 
 export interface RenderedFile {
   readonly path: string
@@ -258,6 +259,31 @@ const EXPLAIN: readonly (readonly [RegExp, (plan: Plan) => string])[] = [
   ],
   [/delete-target-group/, () => 'last; refused by AWS (ResourceInUse) while a rule still names it'],
 ]
+
+/** In the root of a folder that has every phase: which to take when. */
+export function readmeOfPhases(plan: Plan, phases: readonly string[]): RenderedFile {
+  const lines = phases.map((phase) => `- [\`${phase}\`](${phase}/README.md): ${phaseWords(plan, phase)}`)
+  const isWay = (line: string) => !/^- \[`(?:rollback|cleanup)`\]/.test(line)
+  const numbered = lines.filter(isWay).map((line, index) => line.replace(/^-/, `${index + 1}.`))
+  const others = lines.filter((line) => !isWay(line))
+  return {
+    path: 'README.md',
+    content: `# ${plan.name}\n\nThe phases in their order; each folder has a README with the order of its files.\n\n${numbered.join('\n')}\n\nBesides:\n\n${others.join('\n')}\n`,
+  }
+}
+
+function phaseWords(plan: Plan, phase: string): string {
+  const { here, there } = { here: plan.current.cluster, there: plan.target.cluster }
+  if (phase === 'target-group') return 'makes the auxiliary target group and prints its ARN; apply it first'
+  if (phase === 'rollback') return `at any time: sends all traffic back to ${here}`
+  if (phase === 'cleanup')
+    return `after the last step, when ${hostsOf(plan).join(' and ')} led to ${there} for ${plan.dns.quietMinutes} minutes: removes what the switch made`
+  const number = Number(phase.slice('step-'.length))
+  const { weights, dwellSeconds, gates } = plan.steps[number]!
+  const stays = dwellSeconds === 0 ? '' : `, then stay for ${secondsWords(dwellSeconds)}`
+  const asks = gates.length === 0 ? '' : `; continue when ${gates.map(gateWords).join(' and ')}`
+  return `${weights.current} % ${here}, ${weights.target} % ${there}${number === 0 ? '; attaches everything, no request moves' : ''}${stays}${asks}`
+}
 
 function withReadme(plan: Plan, phase: string, files: readonly RenderedFile[]): readonly RenderedFile[] {
   const step = /^step-(\d+)$/.exec(phase)

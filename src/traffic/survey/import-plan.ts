@@ -43,6 +43,8 @@ export interface ImportQuestion {
   readonly field: keyof ImportRequest
   readonly text: string
   readonly choices: readonly string[]
+  /** What is known of each choice; empty where nothing is. */
+  readonly hints: readonly string[]
 }
 
 export interface Imported {
@@ -120,12 +122,18 @@ const absent = (kind: string, namespace: string, name: string, cluster: string):
 export async function importPlan(request: ImportRequest, places: ImportPlaces): Promise<Imported> {
   const questions: ImportQuestion[] = []
   /** The one there is, or the one that was named, or a question. */
-  const choose = <T>(field: keyof ImportRequest, text: string, among: readonly T[], say: (value: T) => string) => {
+  const choose: Choose = (field, text, among, say, hint = () => '') => {
     const wanted = request[field]
     const found = wanted === undefined ? among : among.filter((each) => say(each) === String(wanted))
     if (found.length === 1) return found[0]!
     const choices = distinct(among.map(say))
-    questions.push({ field, text: wanted === undefined ? text : `${text} ${String(wanted)} is none of them.`, choices })
+    const hints = choices.map(hint)
+    questions.push({
+      field,
+      text: wanted === undefined ? text : `${text} ${String(wanted)} is none of them.`,
+      choices,
+      hints,
+    })
     return undefined
   }
   const { namespace } = request
@@ -138,6 +146,7 @@ export async function importPlan(request: ImportRequest, places: ImportPlaces): 
       field: 'createTargetIngress',
       text: `Cluster ${places.target.name} has no Ingress ${targetNamespace}/${request.targetIngress ?? request.ingress}. Name it, create it, or let prepare make one like the current.`,
       choices: ['true'],
+      hints: [`prepare makes it like Ingress ${namespace}/${request.ingress}`],
     })
 
   const place = choosePlace(current, choose)
@@ -149,7 +158,7 @@ export async function importPlan(request: ImportRequest, places: ImportPlaces): 
   const region = request.region ?? (hostname === undefined ? undefined : regionOf(hostname))
   if (hostname === undefined || region === undefined) {
     const text = `Ingress ${namespace}/${request.ingress} has no load balancer yet, or its name does not tell the region.`
-    questions.push({ field: 'region', text, choices: [] })
+    questions.push({ field: 'region', text, choices: [], hints: [] })
     return { plan: undefined, questions, findings: [] }
   }
   const balancer = await places.openBalancer(region)
@@ -161,11 +170,13 @@ export async function importPlan(request: ImportRequest, places: ImportPlaces): 
     )
   const resource = `${namespace}/${request.ingress}-${place.service}:${place.port}`
   const group = await balancer.groupOfResource(loadBalancer.arn, resource)
+  const sources = await places.current.sourceSecurityGroups(namespace, place.service).catch(() => undefined)
   const securityGroup = choose(
     'sourceSecurityGroup',
     'From which security group of the current load balancer may the pods of the target be reached?',
     loadBalancer.securityGroups,
     (each) => each,
+    (each) => sideOfGroup(each, sources),
   )
   const backend = await targetBackend(request, places, target, place, targetNamespace, choose)
   const names = await chooseNames(request, places, balancer, place, questions)
@@ -183,14 +194,32 @@ type Choose = <T>(
   text: string,
   among: readonly T[],
   say: (value: T) => string,
+  /** Of a choice, as it is said. */
+  hint?: (choice: string) => string,
 ) => T | undefined
+
+/** The controller writes into the binding of the current Service from which group its pods may be reached. */
+function sideOfGroup(group: string, sources: readonly string[] | undefined): string {
+  if (sources === undefined || sources.length === 0) return ''
+  return sources.includes(group)
+    ? 'backend: the pods of the current Service may be reached from it; this is usually the one'
+    : 'frontend: it only lets clients reach the load balancer'
+}
+
+const routeWords = ({ host, path, service, port }: Place): string =>
+  `${host ?? 'any host'}${path} to ${service}:${port}`
 
 /** Service, port, host and path, one after the other: each answer narrows the next question. */
 function choosePlace(ingress: Ingress, choose: Choose): (Place & { readonly host: string }) | undefined {
   const where = `Ingress ${ingress.metadata.namespace}/${ingress.metadata.name}`
   let left = placesIn(ingress)
   const narrow = (field: keyof ImportRequest, text: string, say: (place: Place) => string): boolean => {
-    const answer = choose(field, text, distinct(left.map(say)), (each) => each)
+    const routesOfChoice = (choice: string) =>
+      left
+        .filter((each) => say(each) === choice)
+        .map(routeWords)
+        .join(', ')
+    const answer = choose(field, text, distinct(left.map(say)), (each) => each, routesOfChoice)
     left = left.filter((each) => say(each) === answer)
     return answer !== undefined
   }
@@ -289,12 +318,14 @@ async function chooseNames(
       field: 'actionName',
       text: `There is a Service ${action}. How is the action called?`,
       choices: [],
+      hints: [],
     })
   if ((await balancer.targetGroup(group)) !== undefined)
     questions.push({
       field: 'targetGroupName',
       text: `There is a target group ${group} already. How is the new one called?`,
       choices: [],
+      hints: [],
     })
   return { plan, action, group }
 }

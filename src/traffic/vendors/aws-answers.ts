@@ -1,5 +1,5 @@
 import { messageOf, RetryableError, UserError } from '../../errors.ts'
-import { TrafficError } from '../model/finding.ts'
+import { CredentialsRefused, TrafficError } from '../model/finding.ts'
 import { missingRightOf } from './aws-client.ts'
 
 /**
@@ -8,11 +8,21 @@ import { missingRightOf } from './aws-client.ts'
  */
 const PASSING =
   /^(?:Throttl\w*|RequestLimitExceeded|TooManyRequests\w*|RequestThrottled\w*|ServiceUnavailable\w*|ExpiredToken\w*|RequestExpired|PriorRequestNotComplete)$/
+/** Who asks is not known, or may not; some services say so with status 400. */
+const REFUSED =
+  /^(?:AccessDenied\w*|UnauthorizedOperation|AuthFailure|InvalidClientTokenId|InvalidAccessKeyId|UnrecognizedClient\w*|SignatureDoesNotMatch|InvalidSignature\w*|MissingAuthenticationToken\w*|OptInRequired)$/
 const ABSENT = new Set([
   ...['TargetGroupNotFoundException', 'LoadBalancerNotFoundException'],
   ...['ListenerNotFoundException', 'RuleNotFoundException'],
   ...['NoSuchHostedZone', 'NoSuchChange'],
 ])
+
+/** No others than other credentials, or more rights, would help. */
+export function isRefusal(error: unknown): boolean {
+  const { name = '', $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } }
+  const status = $metadata?.httpStatusCode
+  return status === 401 || status === 403 || name === 'CredentialsProviderError' || REFUSED.test(name)
+}
 
 /** A server that accepts and never answers would be waited for without end, and whoever waits watches nothing meanwhile. */
 export const patience = (callMs: number) => ({
@@ -50,14 +60,22 @@ export async function translate<T>(what: string, request: () => Promise<T>): Pro
       )
     }
     if (name === 'CredentialsProviderError') {
-      throw new UserError(`Cannot ${what}: no AWS credentials were found. Set AWS_PROFILE or AWS_ACCESS_KEY_ID.`, {
-        cause: error,
-      })
+      throw new CredentialsRefused(
+        `Cannot ${what}: no AWS credentials were found. Set AWS_PROFILE or AWS_ACCESS_KEY_ID.`,
+        {
+          cause: error,
+        },
+      )
     }
     if (status === undefined || status === 429 || status >= 500 || PASSING.test(name))
       throw new RetryableError(`Cannot ${what}: ${text}`, { cause: error })
-    const right = missingRightOf(error)
-    const remedy = right === undefined ? '' : ` Grant the right ${right} to the AWS user or role of this process.`
-    throw new UserError(`AWS refused to ${what}. ${text}${remedy}`, { status: 502, cause: error })
+    if (isRefusal(error)) {
+      const right = missingRightOf(error)
+      const remedy = /^AccessDenied|^UnauthorizedOperation/.test(name)
+        ? `Grant ${right === undefined ? 'the right that is named' : `the right ${right}`} to the AWS user or role of this process, or use other credentials (AWS_PROFILE).`
+        : 'Use other credentials: AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.'
+      throw new CredentialsRefused(`AWS refused to ${what}. ${text} ${remedy}`, { cause: error })
+    }
+    throw new UserError(`AWS refused to ${what}. ${text}`, { status: 502, cause: error })
   }
 }

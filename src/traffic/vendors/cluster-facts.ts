@@ -1,5 +1,6 @@
 import type { KubeConfig } from '@kubernetes/client-node'
 import { byName } from '../../by-name.ts'
+import type { TargetGroupBinding } from '../model/manifests.ts'
 
 /** A pod behind a Service, as its EndpointSlices tell it. */
 export interface Endpoint {
@@ -22,6 +23,8 @@ export interface ClusterFacts {
   /** Undefined: there is no such namespace. */
   namespaceLabels(namespace: string): Promise<Readonly<Record<string, string>> | undefined>
   controllers(): Promise<readonly ControllerFacts[]>
+  /** From which security groups the pods behind a Service may be reached, as its bindings say. */
+  sourceSecurityGroups(namespace: string, service: string): Promise<readonly string[]>
 }
 
 type Kubernetes = typeof import('@kubernetes/client-node')
@@ -33,6 +36,7 @@ export function clusterFacts(kubernetes: Kubernetes, config: KubeConfig, call: C
   const discovery = config.makeApiClient(kubernetes.DiscoveryV1Api)
   const core = config.makeApiClient(kubernetes.CoreV1Api)
   const applications = config.makeApiClient(kubernetes.AppsV1Api)
+  const custom = config.makeApiClient(kubernetes.CustomObjectsApi)
   return {
     async endpoints(namespace, service) {
       const { items } = await call(`read the endpoints of Service ${namespace}/${service}`, () =>
@@ -55,6 +59,16 @@ export function clusterFacts(kubernetes: Kubernetes, config: KubeConfig, call: C
         }),
       )
       return found && byName({ ...found.metadata?.labels })
+    },
+    async sourceSecurityGroups(namespace, service) {
+      const request = { group: 'elbv2.k8s.aws', version: 'v1beta1', namespace, plural: 'targetgroupbindings' }
+      const { items = [] } = (await call(`list the TargetGroupBindings of namespace ${namespace}`, () =>
+        custom.listNamespacedCustomObject(request),
+      )) as { items?: readonly TargetGroupBinding[] }
+      return items
+        .filter(({ spec }) => spec.serviceRef?.name === service)
+        .flatMap(({ spec }) => spec.networking?.ingress ?? [])
+        .flatMap(({ from = [] }) => from.flatMap(({ securityGroup }) => securityGroup?.groupID ?? []))
     },
     async controllers() {
       const { items } = await call('find the AWS Load Balancer Controller', () =>

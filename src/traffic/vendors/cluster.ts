@@ -1,6 +1,6 @@
 import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node'
 import { messageOf, RetryableError, UserError } from '../../errors.ts'
-import { TrafficError } from '../model/finding.ts'
+import { CredentialsRefused, TrafficError } from '../model/finding.ts'
 import type { IngressEdit, JsonPatchOperation } from '../model/ingress.ts'
 import type { Ingress, Service, TargetGroupBinding } from '../model/manifests.ts'
 import { CALL_MS } from './call-time.ts'
@@ -142,6 +142,7 @@ export function clusterAway(name: string, reason: unknown): Cluster {
     ...{ name, ingress: refuse, service: refuse, binding: refuse, apply: refuse, patchIngress: refuse },
     ...{ deleteIngress: refuse, deleteBinding: refuse, warning: refuse },
     ...{ endpoints: refuse, namespaceLabels: refuse, controllers: refuse },
+    ...{ sourceSecurityGroups: refuse },
   }
 }
 
@@ -186,6 +187,9 @@ const absent = (error: unknown): undefined => {
 /** How API servers say that a tested value or the version of an object is another. */
 const STALE = /testing value|test failed|error in our request|has been modified|latest version/i
 
+/** Forbidden, but not because of who asks. */
+const DENIED_BY_OTHERS = /admission webhook|exceeded quota|ValidatingAdmissionPolicy/i
+
 /** What the API server answered, in words that say who has to do what. */
 async function translate<T>(cluster: string, what: string, request: () => Promise<T>): Promise<T> {
   try {
@@ -209,6 +213,11 @@ async function translate<T>(cluster: string, what: string, request: () => Promis
     }
     if (code === undefined ? isNetworkTrouble(error) : code === 429 || code >= 500)
       throw new RetryableError(`Cannot ${what} in cluster ${cluster}: ${message}`, { cause: error })
+    if (code === 401 || (code === 403 && !DENIED_BY_OTHERS.test(message)))
+      throw new CredentialsRefused(
+        `Cluster ${cluster} refused to ${what} (HTTP ${code}): ${message}. ${code === 401 ? 'Renew the credentials of its context in the kubeconfig.' : 'Give this user the right, or use another context.'}`,
+        { cause: error },
+      )
     throw new UserError(
       `Cluster ${cluster} refused to ${what}${code === undefined ? '' : ` (HTTP ${code})`}: ${message}`,
       {

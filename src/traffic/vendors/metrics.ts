@@ -1,7 +1,8 @@
 import type { MetricDataQuery } from '@aws-sdk/client-cloudwatch'
 import { messageOf, RetryableError, UserError } from '../../errors.ts'
 import { ClosedAddress, guardedFetch } from '../../plugin-kit/http/index.ts'
-import { patience } from './aws-answers.ts'
+import { CredentialsRefused } from '../model/finding.ts'
+import { isRefusal, patience } from './aws-answers.ts'
 import { CALL_MS } from './call-time.ts'
 
 /** Values by the second in which their period ends. */
@@ -93,8 +94,9 @@ const PASSING =
 function translated(what: string, error: unknown): Error {
   const { name, code } = error as { name?: string; code?: string }
   const text = `Cannot read ${what}: ${name ?? ''}: ${messageOf(error)}`
-  return PASSING.test(`${name} ${code}`)
-    ? new RetryableError(text, { cause: error })
+  if (PASSING.test(`${name} ${code}`)) return new RetryableError(text, { cause: error })
+  return isRefusal(error)
+    ? new CredentialsRefused(text, { cause: error })
     : new UserError(text, { status: 502, cause: error })
 }
 

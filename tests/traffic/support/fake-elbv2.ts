@@ -44,7 +44,7 @@ export interface FakeElb {
   /** What time it is for AWS. */
   now: () => Date
   /** Asked before every request: what it returns is answered instead, as throttling and expired credentials are. */
-  intercept: (action: string) => ElbError | 'silence' | undefined
+  intercept: (action: string, parameters: URLSearchParams) => ElbError | 'silence' | undefined
   /** Rules that AWS refuses, by their keys. */
   isRuleRefused: (key: string) => boolean
   listeners: number
@@ -370,7 +370,7 @@ export async function startFakeElb(): Promise<FakeElb> {
     try {
       const answer = ANSWERS[action]
       if (answer === undefined) throw new ElbError('InvalidAction', action)
-      const refusal = fake.intercept(action)
+      const refusal = fake.intercept(action, form)
       if (refusal === 'silence') return
       if (refusal !== undefined) throw refusal
       if (/^(?:Create|Delete|ModifyRule)/.test(action)) calls.push(action)

@@ -301,6 +301,15 @@ function looked(url: URL, objects: ReadonlyMap<string, Fields>): Fields | null |
   const namespace = /^\/api\/v1\/namespaces\/([^/]+)$/.exec(url.pathname)?.[1]
   if (namespace !== undefined) return ofKind('Namespace').find(({ metadata }) => metadata.name === namespace) ?? null
   if (url.pathname === '/apis/apps/v1/deployments') return list('DeploymentList', 'apps/v1', selected('Deployment'))
+  const bindings = /^\/apis\/elbv2\.k8s\.aws\/v1beta1\/namespaces\/([^/]+)\/targetgroupbindings$/.exec(
+    url.pathname,
+  )?.[1]
+  if (bindings !== undefined)
+    return list(
+      'TargetGroupBindingList',
+      'elbv2.k8s.aws/v1beta1',
+      ofKind('TargetGroupBinding').filter(({ metadata }) => metadata.namespace === bindings),
+    )
   const slices = /^\/apis\/discovery\.k8s\.io\/v1\/namespaces\/([^/]+)\/endpointslices$/.exec(url.pathname)?.[1]
   if (slices === undefined) return undefined
   const own = selected('EndpointSlice').filter(({ metadata }) => metadata.namespace === slices)

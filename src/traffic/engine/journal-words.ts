@@ -1,0 +1,134 @@
+/** The journal as sentences. What programs read stays beside them: kind, effect and detail. */
+import { byName } from '../../by-name.ts'
+import type { Plan } from '../model/plan.ts'
+import { stepWords } from '../model/words.ts'
+import type { JournalRow } from './store.ts'
+
+/** What each effect is about to do, what is so when it is done, and what is said where there was nothing to do. */
+const EFFECTS: Readonly<Record<string, readonly [begin: string, done: string, already?: string]>> = byName({
+  preflight: ['look whether the plan fits what is live', 'The plan fits what is live'],
+  guards: ['look at what guards the paths', 'Nothing that guards the paths is in the way'],
+  'target-ingress': ['put the target Ingress into multi-cluster mode', 'The target Ingress is ready'],
+  'target-group': ['make the target group', 'The target group exists'],
+  'target-group-attributes': ['set the attributes of the target group', 'The target group has its attributes'],
+  binding: ['bind the pods of the target to the target group', 'The binding exists'],
+  attach: ['let the current Ingress use the weighted action', 'The current Ingress uses the weighted action'],
+  'rule-verified': ['wait until every rule has the weights', 'Every rule of the load balancer has the weights'],
+  'targets-healthy': ['wait for healthy targets', 'Enough targets are healthy'],
+  'health-before': ['look at the targets before they get requests', 'Enough targets are healthy to get requests'],
+  weights: ['write the weights into the current Ingress', 'The current Ingress has the weights'],
+  'balancer-directly': [
+    'look whether the rules must be changed directly',
+    'The rules were changed directly at the load balancer',
+    'No rule has to be changed directly',
+  ],
+  'restore-ingress': [
+    'look whether the current Ingress must be made again',
+    'The current Ingress was made again',
+    'The current Ingress is there',
+  ],
+  'rollback-weights': ['take all weight back in the current Ingress', 'The current Ingress gives the target no weight'],
+  'rule-rolled-back': ['wait until no rule sends the target anything', 'No rule sends the target anything'],
+  'git-rolled-back': ['commit the way back', 'The way back is committed'],
+  'proposals-withdrawn': ['take back what was proposed', 'Nothing is proposed any more'],
+  'ingress-deletable': ['look whether the current Ingress may be deleted', 'The current Ingress may be deleted'],
+  detach: ['take the action out of the current Ingress', 'The current Ingress does not use the action'],
+  'fields-released': ['give the fields of the Ingress back', 'Weir owns no field of the Ingress'],
+  'rule-released': ['wait until no rule names the target group', 'No rule names the target group'],
+  'binding-deleted': ['delete the binding', 'The binding is gone'],
+  'targets-deregistered': ['wait until the targets are deregistered', 'No target is registered'],
+  'target-group-deleted': ['delete the target group', 'The target group is gone'],
+  'target-ingress-deleted': ['remove the target Ingress if prepare made it', 'No Ingress that prepare made is left'],
+  'multi-cluster-removed': ['take multi-cluster mode off where this switch set it', 'Multi-cluster mode is as it was'],
+  'dns-current': ['look where the host name leads', 'The host name leads to the current cluster'],
+  'dns-target': ['look where the host name leads', 'The host name leads to the target cluster'],
+  'dns-record': ['write the record', 'The record is written'],
+  'dns-in-sync': ['wait until all name servers have the record', 'All name servers have the record'],
+  'dns-shared': ['look where the host name leads', 'The host name leads to both clusters'],
+  'dns-undo': ['put the record back', 'The record is as it was'],
+  'dns-ttl': ['wait until the old answer of the name is forgotten', 'The old answer of the name is forgotten'],
+})
+
+const NOTES: Readonly<Record<string, string>> = byName({
+  approved: 'Approved the step',
+  reason: 'Gave a reason',
+  problem: 'Met a problem',
+  alarm: 'Alarm',
+  'gate-failed': 'A gate failed',
+  'plan-edited': 'Noticed an edited plan',
+  'routes-lost': 'Cannot read what the switch keeps of its routes',
+  'drift-overridden': 'Wrote over what somebody else had written',
+  overrideGates: 'Continued without the gates',
+  uncheckedDns: 'Did not look the host name up',
+  skipQuiet: 'Did not wait for the quiet time',
+  acceptLive: 'Started from the live value although it drifted',
+})
+
+const readable = (name: string): string => name.replaceAll('-', ' ')
+const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+/** Text of vendors may end with a full stop, or with a list. */
+const ended = (text: string): string => (/[.!?:)\n]$/.test(text) ? text : `${text}.`)
+
+/** `weights (cart)`, `dns-record-50`: the effect, the route that it belongs to, the share of the record. */
+function effectParts(key: string): { readonly name: string; readonly of: string } {
+  const [, name = key, share, route] = /^(.*?)(?:-(\d+))?(?: \((.*)\))?$/.exec(key) ?? []
+  const of = [...(share === undefined ? [] : [`${share} %`]), ...(route === undefined ? [] : [`route ${route}`])]
+  return { name, of: of.length === 0 ? '' : ` (${of.join(', ')})` }
+}
+
+export const beginningOf = (key: string): string => {
+  const { name, of } = effectParts(key)
+  return `${EFFECTS[name]?.[0] ?? `do ${readable(name)}`}${of}`
+}
+
+/** Who only looks, or waits, finds it so in any case. */
+const ONLY_LOOKS = /^(?:look|wait) /
+
+function doneOf(key: string, isOld: boolean): string {
+  const { name, of } = effectParts(key)
+  const [begin = '', done, already] = EFFECTS[name] ?? []
+  if (isOld && already !== undefined) return `${already}${of}.`
+  return `${done ?? `Done: ${readable(name)}`}${of}${isOld && !ONLY_LOOKS.test(begin) ? ', as it was before' : ''}.`
+}
+
+type Entry = Pick<JournalRow, 'action' | 'kind' | 'effect' | 'detail'>
+
+function stepIn(detail: string): number | undefined {
+  try {
+    const { step } = JSON.parse(detail) as { step?: number }
+    return step
+  } catch {
+    return undefined
+  }
+}
+
+function stateWords({ action, effect, detail }: Entry, plan: Pick<Plan, 'steps'>): string {
+  const step = stepIn(detail)
+  const words = step === undefined ? 'a step' : stepWords(plan, step)
+  if (effect === 'draft')
+    return action === 'create' ? 'Stored the plan as a draft.' : 'Corrected the plan of the draft.'
+  if (effect === 'preparing') return 'Began to prepare.'
+  if (effect === 'prepared') return 'Prepared: everything is attached, and no request moves yet.'
+  if (effect === 'shifting') return `Began ${words}.`
+  if (effect === 'verified') return `${upper(words)} is in force.`
+  if (effect === 'paused') return 'Paused: the weights stay as they are.'
+  if (effect === 'switched') return 'Switched: every request goes to the target cluster.'
+  if (effect === 'dns-switched') return 'The host name leads to the load balancer of the target cluster.'
+  if (effect === 'rolling-back') return 'Began to roll back.'
+  if (effect === 'rolled-back') return 'Rolled back: every request goes to the current cluster.'
+  if (effect === 'cleaning') return action === 'abort' ? 'Began to abort.' : 'Began to clean up.'
+  if (effect === 'aborted') return 'Aborted: nothing of the switch is left, and all traffic stayed.'
+  return effect === 'cleaned-up' ? 'Finished: nothing of the switch is left.' : `${upper(readable(effect))}.`
+}
+
+export function journalSentence(entry: Entry, plan: Pick<Plan, 'steps'>): string {
+  const { kind, effect, detail } = entry
+  if (kind === 'state') return stateWords(entry, plan)
+  if (kind === 'intent') return `Began to ${beginningOf(effect)}.`
+  if (kind === 'result') return doneOf(effect, detail === 'was already done')
+  if (kind === 'failure') return ended(`Could not ${beginningOf(effect)}: ${detail}`)
+  if (kind === 'gate')
+    return ended(`Gate ${effect} ${detail.replace(/^pass:/, 'passed:').replace(/^fail:/, 'failed:')}`)
+  const words = effect.split(',').map((name) => NOTES[name] ?? upper(readable(name)))
+  return detail === '' ? `${words.join('. ')}.` : ended(`${words.join('. ')}: ${detail}`)
+}

@@ -1,0 +1,93 @@
+/** What happens next with a switch, and when. */
+import type { Plan } from '../model/plan.ts'
+import { drivesDns } from '../model/record-sets.ts'
+import { hostsOf, routesOf } from '../model/routes.ts'
+import { isOver } from '../model/state.ts'
+import { secondsWords, stepWords } from '../model/words.ts'
+import type { Live } from './live-status.ts'
+import { isLeased, type SwitchRow } from './store.ts'
+
+export interface Next {
+  readonly says: string
+  /** Not before this moment; null where no time decides. */
+  readonly at: Date | null
+  /** The gate that decides; null where none does. */
+  readonly gate: string | null
+}
+
+const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+const soon = (says: string): Next => ({ says, at: null, gate: null })
+
+export function nextOf(row: SwitchRow, plan: Plan, live: Live, secondsLeft: number, now: Date): Next {
+  const { state } = row
+  if (isOver(state)) return soon('Nothing: the switch is over.')
+  const isWorking = isLeased(row)
+  switch (state) {
+    case 'draft':
+      return soon('Prepare it: Weir makes the target group and the binding, and attaches them. No request moves yet.')
+    case 'preparing':
+      return soon(isWorking ? 'Weir prepares.' : 'Preparing was interrupted: prepare again to continue, or abort.')
+    case 'rolling-back':
+      return soon(
+        isWorking
+          ? 'Weir takes all traffic back.'
+          : 'The running server repeats the rollback until the rules and the host name follow. You may also repeat it.',
+      )
+    case 'rolled-back':
+      return soon('Prepare it again when the reason is mended, or abort to remove what prepare made.')
+    case 'paused':
+      return soon('Nothing moves until somebody advances or rolls back.')
+    case 'switched':
+      return soon(recordWords(plan))
+    case 'dns-switched':
+      return cleanUpNext(row, plan, now)
+    case 'cleaning':
+      return soon(isWorking ? 'Weir cleans up.' : 'Cleaning up was interrupted: repeat it to continue.')
+    default:
+      return row.verified_at === null ? unverified(row, plan, isWorking) : stepNext(row, plan, live, secondsLeft)
+  }
+}
+
+function unverified(row: SwitchRow, plan: Plan, isWorking: boolean): Next {
+  const step = stepWords(plan, row.step)
+  if (isWorking) return soon(`Weir waits until every rule has the weights of ${step}.`)
+  return soon(
+    plan.advance === 'auto'
+      ? `The running server continues ${step}.`
+      : `${upper(step)} was interrupted: advance again to continue, or roll back.`,
+  )
+}
+
+/** A gate that fails decides at once; before the dwell time is over, the others may still change. */
+function stepNext(row: SwitchRow, plan: Plan, { gates }: Live, secondsLeft: number): Next {
+  const at = secondsLeft > 0 ? new Date(row.verified_at!.getTime() + plan.steps[row.step]!.dwellSeconds * 1000) : null
+  const failed = gates.find(({ verdict }) => verdict === 'fail')
+  if (failed !== undefined) {
+    const does = plan.steps[row.step]!.onFail === 'rollback' ? 'rolls back' : 'pauses'
+    return { says: `Gate ${failed.gate} has failed: ${failed.message}. Weir ${does}.`, at: null, gate: failed.gate }
+  }
+  const open = gates.find(({ verdict }) => verdict !== 'pass')
+  const next = row.step + 1
+  const what = next < plan.steps.length ? upper(stepWords(plan, next)) : 'The end of the switch'
+  const who = plan.advance === 'auto' ? 'comes by itself' : 'comes when somebody advances'
+  const when = at === null ? '' : `, in ${secondsWords(secondsLeft)} at the earliest`
+  const gate = open === undefined ? '' : `, and only when gate ${open.gate} passes (now: ${open.message})`
+  return { says: `${what} ${who}${when}${gate}.`, at, gate: open?.gate ?? null }
+}
+
+function recordWords(plan: Plan): string {
+  const names = hostsOf(plan).filter((host) => host !== '')
+  const what = `${names.length > 1 ? 'the records' : 'the record'} of ${names.join(' and ') || 'the host name'}`
+  const to = `to the load balancer of ${plan.target.cluster}`
+  return routesOf(plan).some(drivesDns)
+    ? `Confirm DNS: Weir moves ${what} ${to}.`
+    : `Move ${what} ${to}, then confirm DNS.`
+}
+
+function cleanUpNext(row: SwitchRow, plan: Plan, now: Date): Next {
+  const at = new Date((row.dns_confirmed_at ?? now).getTime() + plan.dns.quietMinutes * 60_000)
+  const left = (at.getTime() - now.getTime()) / 1000
+  if (left <= 0) return soon('Clean up: Weir removes the rules, the binding and the target group.')
+  const says = `Clean up, in ${secondsWords(left)} at the earliest: until then resolvers and long connections may still use the old load balancer.`
+  return { says, at, gate: null }
+}

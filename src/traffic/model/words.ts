@@ -1,0 +1,78 @@
+/** What people read about a plan, in the terminal, on the page and in the journal. Steps count from 0, which prepares. */
+import { counted } from '../../counted.ts'
+import type { Gate, Plan, Step } from './plan.ts'
+
+export const weightsOf = ({ weights: { current, target } }: Pick<Step, 'weights'>): string => `${current}/${target}`
+
+/** `step 1 of 3 (90/10)` */
+export function stepWords({ steps }: Pick<Plan, 'steps'>, number: number): string {
+  const step = steps[number]
+  return step === undefined ? `step ${number}` : `step ${number} of ${steps.length - 1} (${weightsOf(step)})`
+}
+
+const percent = (share: number): string => {
+  const rounded = Math.round(share * 100)
+  if (share > 0 && rounded === 0) return '<1 %'
+  return share < 1 && rounded === 100 ? '>99 %' : `${rounded} %`
+}
+
+/** Which part of the requests the target gets: one number, or the least and the most where rules differ. */
+export interface Share {
+  readonly least: number
+  readonly most: number
+}
+
+/** `90 % blue, 10 % green` */
+export function shareWords({ current, target }: Pick<Plan, 'current' | 'target'>, { least, most }: Share): string {
+  if (least !== most) return `${percent(least)} to ${percent(most)} ${target.cluster}, the rest ${current.cluster}`
+  if (most === 0) return `100 % ${current.cluster}`
+  if (least === 1) return `100 % ${target.cluster}`
+  return `${percent(1 - least)} ${current.cluster}, ${percent(least)} ${target.cluster}`
+}
+
+export function secondsWords(seconds: number): string {
+  if (seconds < 60) return `${Math.ceil(seconds)} s`
+  const minutes = Math.round(seconds / 60)
+  if (minutes < 60) return `${minutes} min`
+  return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+const METRICS = { errorRate: 'the error rate', latency: 'the latency', requests: 'the number of requests' } as const
+
+/** What a gate asks for. */
+export function gateWords(gate: Gate): string {
+  switch (gate.kind) {
+    case 'approval':
+      return 'somebody approves'
+    case 'incidents':
+      return gate.max === 0 ? 'no incident is opened' : `at most ${counted(gate.max, 'incident')} opened`
+    case 'failureRate':
+      return `at most ${percent(gate.max)} of deployments fail`
+    case 'targetsHealthy': {
+      const ratio = gate.minRatio > 0 ? `, and ${percent(gate.minRatio)} of all` : ''
+      return `at least ${counted(gate.minHealthy, 'target is', 'targets are')} healthy${ratio}`
+    }
+    case 'cloudWatch':
+      return `${METRICS[gate.metric]} of the target stays ${boundWords(gate)}`
+    case 'prometheus':
+      return `${gate.name ?? 'the query'} of the target stays ${boundWords(gate)}`
+  }
+}
+
+type Bounds = Pick<Extract<Gate, { kind: 'cloudWatch' }>, 'max' | 'min' | 'maxRatio'>
+
+const boundWords = ({ max, min, maxRatio }: Bounds): string =>
+  [
+    ...(max === undefined ? [] : [`at most ${max}`]),
+    ...(min === undefined ? [] : [`at least ${min}`]),
+    ...(maxRatio === undefined ? [] : [`at most ${maxRatio} times that of the current cluster`]),
+  ].join(' and ')
+
+/** How the command line writes a field: `overrideGates` is `--override-gates`. */
+export const flagOf = (field: string): string =>
+  `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+
+const WITH_REASON = '--reason "why"'
+/** What skips a check needs its reason in the same breath. */
+export const skipping = (field: 'overrideGates' | 'uncheckedDns' | 'skipQuiet' | 'acceptLive'): string =>
+  `${flagOf(field)} ${WITH_REASON}`
