@@ -31,7 +31,7 @@ const withDetails = (all: readonly Task[], details: readonly RowOf<typeof subtas
   const byTask = Map.groupBy(details, ({ task_id }) => task_id)
   return all
     .toSorted((one, other) => one.id - other.id)
-    .map(({ subtasks: _names, progress, progressDetail, pipelineRow, pipelineCol, ...task }) => ({
+    .map(({ subtasks: _names, progress, progressDetail, pipelineRow, pipelineCol, interruptions, ...task }) => ({
       ...task,
       subtaskDetails: (byTask.get(task.id) ?? []).map((row) => publicRow(subtasks, row) as SubtaskDetail),
     }))

@@ -5,10 +5,11 @@ import { migrate } from '../../database/migrate.ts'
 import { systemTables } from '../../system/index.ts'
 import { pipelines, tasks } from '../../system/pipelines.ts'
 import { pipelineLeases, scopeLeases, servers } from '../../system/runs.ts'
+import { taskRuns } from '../../system/workers.ts'
 import { createLeases } from '../leases.ts'
 import { cancelPipeline } from '../queue.ts'
 import { joinServers } from '../servers.ts'
-import { claimRun, endRun, type TaskRun, wantedTokens, writeRun } from './task-runs.ts'
+import { claimRun, endRun, reserveRun, type TaskRun, waitingRuns, wantedTokens, writeRun } from './task-runs.ts'
 
 const SERVER = 'a server'
 const WORKER = 'a worker'
@@ -82,6 +83,33 @@ describeEachDatabase('a task that was handed out', (test) => {
     const { run } = await handOut()
     expect(await claimRun(test.database, { ...run, token: 'of an earlier attempt' }, WORKER)).toBe(false)
     expect(await claimRun(test.database, run, WORKER)).toBe(true)
+    await endRun(test.database, run, WORKER, COMPLETED)
+  })
+
+  it('is offered while its server holds the pipeline, in the order of positions', async () => {
+    const offered = async (...left: string[]) => (await waitingRuns(kysely(), left)).map(({ task_id }) => task_id)
+    const [first, second] = [await handOut('offered'), await handOut('offered')]
+    const mine = async (...left: string[]) =>
+      (await offered(...left)).filter((id) => id === first.id || id === second.id)
+    expect(await mine()).toEqual([first.id, second.id])
+    expect(await mine(first.run.token)).toEqual([second.id])
+    await updateRows(kysely(), pipelineLeases, { pipeline_id: first.pipelineId }, { holder: 'another server' })
+    await updateRows(kysely(), pipelineLeases, { pipeline_id: second.pipelineId }, { cancel_requested: true })
+    expect(await mine()).toEqual([])
+  })
+
+  it('is reserved by one worker that lives, and keeps the time of its first start', async () => {
+    const began_at = new Date('2026-01-31T00:00:00Z')
+    const { run, id } = await handOut()
+    await updateRows(kysely(), tasks, { id }, { status: 'TASK_RESUME', began_at })
+    const again = async () => (await findRow(kysely(), taskRuns, { task_id: id })) as TaskRun
+    expect(await reserveRun(kysely(), run, 'a worker that dies')).toBe(true)
+    // It is not among the living, so another may.
+    expect(await reserveRun(kysely(), await again(), WORKER)).toBe(true)
+    expect(await reserveRun(kysely(), await again(), WORKER)).toBe(true)
+    expect(await reserveRun(kysely(), await again(), 'a third worker')).toBe(false)
+    expect(await claimRun(test.database, run, WORKER)).toBe(true)
+    expect(await findRow(kysely(), tasks, { id })).toMatchObject({ status: 'TASK_RUNNING', began_at })
     await endRun(test.database, run, WORKER, COMPLETED)
   })
 
