@@ -11,8 +11,15 @@ export const { version } = packageFile
 
 /** Variables of Node and git, and of single commands (docs/configuration.md). */
 const OTHERS = [
-  ...['NODE_EXTRA_CA_CERTS', 'GIT_SSL_CAPATH', 'NODE_ENV', 'HOME'],
-  ...['READER_PASSWORD', 'BACKUP_S3_ENDPOINT', 'BACKUP_S3_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
+  'NODE_EXTRA_CA_CERTS',
+  'GIT_SSL_CAPATH',
+  'NODE_ENV',
+  'HOME',
+  'READER_PASSWORD',
+  'BACKUP_S3_ENDPOINT',
+  'BACKUP_S3_REGION',
+  'AWS_ACCESS_KEY_ID',
+  'AWS_SECRET_ACCESS_KEY',
 ]
 
 const names = new Set([...Object.values(variables).map(([name]) => name), ...OTHERS])
