@@ -297,6 +297,14 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
     expect(find('watched', 'CronJob', 'weir-backup')?.spec.suspend).toBe(false)
   })
 
+  it('the dashboard of Weir itself asks the Prometheus that the values name', () => {
+    const { data } = find('watched', 'ConfigMap', 'weir-dashboard-own-health') as Manifest
+    const { panels } = JSON.parse(data['weir-own-health.json'])
+    const asked = panels.flatMap(({ targets = [] }: any) => targets.map(({ datasource }: any) => datasource.uid))
+    expect(new Set(asked)).toEqual(new Set(['prometheus']))
+    expect(find('everything', 'ConfigMap', 'weir-dashboard-own-health')).toBeUndefined()
+  })
+
   it.each([
     ['everything', 'postgres', 'weir'],
     ['several-servers', 'mysql', 'delivery'],

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { CAUSES } from '../../src/runner/standstill/causes.ts'
+import { CAUSE_NAMES, type CauseName } from '../../src/runner/standstill/standing.ts'
 import { read, root } from './support/weir.ts'
 
 interface Rule {
@@ -37,6 +39,17 @@ it('every alert has a name of its own, a severity, and two sentences', () => {
     expect(['critical', 'warning'], alert).toContain(labels.severity)
     expect(Object.keys(annotations), alert).toEqual(['summary', 'description'])
     for (const text of Object.values(annotations)) expect(text, alert).toMatch(/\.$/)
+  }
+})
+
+it('every cause to stand still has an alert, and alerts name causes and severities that there are', () => {
+  const named = alerts.flatMap(({ expr }) => [
+    ...expr.matchAll(/weir_attention\{cause="(\w+)"(?:,severity="(\w+)")?\}/g),
+  ])
+  expect(new Set(named.map(([, cause]) => cause))).toEqual(new Set(CAUSE_NAMES))
+  for (const [text, cause, severity] of named) {
+    const { severities } = CAUSES[cause as CauseName]
+    if (severity) expect(severities, text).toContain(severity)
   }
 })
 
