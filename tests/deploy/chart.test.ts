@@ -1,12 +1,14 @@
-import { globSync } from 'node:fs'
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { readConfig } from '../../src/config.ts'
 import { UNFINISHED } from '../../src/control-plane/states.ts'
 import { danglingIn } from './support/dangling.ts'
 import { BUILD_LIMIT_MS, ensureHelm, lint, type Manifest, missing, render } from './support/helm.ts'
 import { breachesOf, containersOf, podOf, problemsOf, templateOf } from './support/kubernetes.ts'
+import { missing as noPromtool, promtool } from './support/promtool.ts'
 import {
   defaultPort,
   isCommand,
@@ -223,6 +225,31 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
     expect(states?.split('|').toSorted()).toEqual(UNFINISHED.toSorted())
     expect(find('watched', 'Deployment', 'weir-worker')?.spec.replicas).toBeUndefined()
     expect(of('watched').some(({ kind }) => kind === 'HorizontalPodAutoscaler')).toBe(false)
+  })
+
+  it.skipIf(noPromtool)('as many tasks as wait or run, however many processes tell of them', () => {
+    const { query } = (find('watched', 'ScaledObject', 'weir-worker') as Manifest).spec.triggers[0].metadata
+    const series = (instance: string, status: string, value: number) => ({
+      series: `weir_tasks{namespace="default",instance="${instance}",status="${status}"}`,
+      values: `${value}x10`,
+    })
+    const test = {
+      interval: '1m',
+      input_series: [
+        series('a', 'TASK_CREATED', 3),
+        series('b', 'TASK_CREATED', 3),
+        series('a', 'TASK_RUNNING', 2),
+        series('b', 'TASK_RUNNING', 2),
+        series('a', 'TASK_COMPLETED', 40),
+      ],
+      promql_expr_test: [{ expr: query, eval_time: '5m', exp_samples: [{ labels: '{}', value: 5 }] }],
+    }
+    const folder = mkdtempSync(join(tmpdir(), 'weir-query-'))
+    writeFileSync(join(folder, 'query.test.yaml'), stringify({ tests: [test] }))
+    const { status, text } = promtool(folder, 'test', 'rules', 'query.test.yaml')
+    rmSync(folder, { recursive: true })
+    expect(text).not.toContain('FAILED')
+    expect(status).toBe(0)
   })
 
   it('one disruption budget for servers, one for workers', () => {

@@ -1,5 +1,4 @@
 /** The alert rules, by Prometheus' own tool. */
-import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { CAUSES } from '../../src/runner/standstill/causes.ts'
 import { CAUSE_NAMES, type CauseName } from '../../src/runner/standstill/standing.ts'
+import { missing, promtool } from './support/promtool.ts'
 import { read, root } from './support/weir.ts'
 
 interface Rule {
@@ -24,12 +24,6 @@ const FOLDER = 'deploy/prometheus'
 const TESTS = ['rules.test.yaml', 'rules-in-days.test.yaml']
 const rules: Rules = parse(read(`${FOLDER}/rules.yaml`))
 const alerts = rules.groups.flatMap((group) => group.rules)
-
-function promtool(folder: string, ...parameters: string[]) {
-  const { status, stdout, stderr } = spawnSync('promtool', parameters, { cwd: folder, encoding: 'utf8' })
-  return { status, text: `${stdout}${stderr}` }
-}
-const missing = spawnSync('promtool', ['--version']).status === 0 ? undefined : 'promtool is not installed'
 
 it('every alert has a name of its own, a severity, and two sentences', () => {
   expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length)
