@@ -151,6 +151,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
         'tables',
         'user-file',
         'import-devlake/recognise',
+        'plugin-kit/http',
       ],
       ...BASICS,
     ],

@@ -12,7 +12,7 @@ import { createControlPlane } from '../src/create-control-plane.ts'
 import type { Database } from '../src/database/database.ts'
 import type { Dialect } from '../src/database/dialect.ts'
 import { startEmbedded } from '../src/database/embedded/embedded.ts'
-import { codeVersion, schemaVersions, statementsFor } from '../src/database/migrate.ts'
+import { codeHash, codeVersion, schemaVersions, statementsFor } from '../src/database/migrate.ts'
 import { mysql } from '../src/database/mysql/dialect.ts'
 import { openDatabase } from '../src/database/open.ts'
 import { postgres } from '../src/database/postgres/dialect.ts'
@@ -44,7 +44,7 @@ function statementsOf(dialect: Dialect): string {
   const made = [
     ...statementsFor({ dialect }, tables, new Map()),
     ...tables.filter(({ isAppendOnly }) => isAppendOnly).flatMap((table) => [...dialect.appendOnly.statements(table)]),
-    `insert into ${dialect.quote(schemaVersions.name)} (version) values (${codeVersion})`,
+    `insert into ${dialect.quote(schemaVersions.name)} (version, hash) values (${codeVersion}, '${codeHash}')`,
   ]
   return JSON.stringify(made)
 }

@@ -47,6 +47,8 @@ const SECRETS = [
   'authToken',
   'otlpHeaders',
   'proxyIdentitySecret',
+  'awsSecretAccessKey',
+  'awsSessionToken',
 ] as const
 const ADDRESSES = ['databaseUrl', 'notificationEndpoint', 'otlpEndpoint'] as const
 

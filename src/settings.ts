@@ -320,6 +320,19 @@ const logs = {
   ],
 } satisfies Settings
 
+const backups = {
+  backupS3Endpoint: [
+    'BACKUP_S3_ENDPOINT',
+    z.url({ protocol: /^https?$/ }).optional(),
+    'The address of an S3-compatible store for [backups](backup.md), such as `https://minio.example.com`, without the bucket.',
+    'that of AWS in `BACKUP_S3_REGION`',
+  ],
+  backupS3Region: ['BACKUP_S3_REGION', z.string().default('us-east-1'), 'The region of the bucket.'],
+  awsAccessKeyId: ['AWS_ACCESS_KEY_ID', z.string().optional(), 'The access key for backups to `s3://…`.'],
+  awsSecretAccessKey: ['AWS_SECRET_ACCESS_KEY', z.string().optional(), 'The secret that belongs to this key.'],
+  awsSessionToken: ['AWS_SESSION_TOKEN', z.string().optional(), 'The token of temporary keys.'],
+} satisfies Settings
+
 /** Their names begin with `OIDC_` and the name of the provider. */
 export const oidcProvider = {
   issuerUrl: ['ISSUER_URL', z.url(), 'The address of the provider.', 'required'],
@@ -357,6 +370,7 @@ export const settingGroups: readonly (readonly [title: string, settings: Setting
   ['Secrets and networks', secrets],
   ['Collecting', collecting],
   ['Logs and notifications', logs],
+  ['Backups', backups],
   ['OpenID providers', oidcProvider],
 ]
-export const variables = { ...server, ...access, ...secrets, ...collecting, ...logs }
+export const variables = { ...server, ...access, ...secrets, ...collecting, ...logs, ...backups }

@@ -42,8 +42,14 @@ export async function requirePlace(file: string, { force = false }: Writing = {}
   }
 }
 
+const FULL = new Set(['ENOSPC', 'EDQUOT'])
 const cannotWrite = (file: string, error: unknown) =>
-  new UserError(`${file} cannot be written: ${messageOf(error)}. Choose another place.`, { cause: error })
+  new UserError(
+    FULL.has((error as NodeJS.ErrnoException).code ?? '')
+      ? `${file} cannot be written: its disk is full. Free some space, or choose another place. Nothing is left of it, and other files are as before.`
+      : `${file} cannot be written: ${messageOf(error)}. Choose another place.`,
+    { cause: error },
+  )
 /** Of the disk, and not of what is written. */
 const isOfDisk = (error: unknown) => (error as NodeJS.ErrnoException).syscall !== undefined
 

@@ -28,6 +28,8 @@ export const headerLine = z.object({
   format: z.int(),
   madeAt: z.iso.datetime(),
   version: z.string(),
+  /** Backups from before versions were counted have none. */
+  schemaVersion: z.int().optional(),
   /** Of the tables and columns that this version knows. */
   schema: checksum,
   /** Fingerprint of the encryption key; empty: nothing was ever encrypted. */

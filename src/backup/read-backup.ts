@@ -1,9 +1,10 @@
 /** Reads a backup, and believes nothing in it: a line that does not fit, or a checksum, ends the reading. */
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import type { z } from 'zod'
+import { codeVersion } from '../database/migrate.ts'
 import { messageOf, UserError } from '../errors.ts'
+import type { BackupSource } from './backup-place.ts'
 import {
   type EndLine,
   endLine,
@@ -25,7 +26,8 @@ export interface BackupReader {
 }
 
 /** The whole file, in order; gives its trailer. What the reader does is undone by nobody when a later line is wrong. */
-export async function readBackup(file: string, reader: BackupReader): Promise<Trailer> {
+export async function readBackup(source: BackupSource, reader: BackupReader): Promise<Trailer> {
+  const file = source.name
   const broken = (why: string) =>
     new UserError(`${file} is not a whole backup: ${why}. Nothing was restored from it; use another copy.`)
   const parse = <Line>(schema: z.ZodType<Line>, line: string, what: string): Line => {
@@ -40,7 +42,7 @@ export async function readBackup(file: string, reader: BackupReader): Promise<Tr
   let rows = 0
   let isStarted = false
   let trailer: Trailer | undefined
-  for await (const line of linesOf(file)) {
+  for await (const line of linesOf(source)) {
     if (trailer) throw broken('something follows its end')
     if (!isStarted) {
       const header = parse(headerLine, line, 'its first line')
@@ -83,11 +85,23 @@ export async function readBackup(file: string, reader: BackupReader): Promise<Tr
 }
 
 /** Another version has other tables; what it left out or added cannot be guessed. */
-function requireKnown(file: string, { format, schema, version }: Header): void {
+function requireKnown(file: string, { format, schema, version, schemaVersion }: Header): void {
   if (format === FORMAT && schema === schemaChecksum) return
+  const which =
+    schemaVersion === undefined ? version : `${version}, schema ${schemaVersion}; this one has ${codeVersion}`
   throw new UserError(
-    `${file} was made by another version of Weir (${version}), which has other tables: restore it with that version, then update. Nothing was changed.`,
+    `${file} was made by another version of Weir (${which}), which has other tables: restore it with that version, then update. Nothing was changed.`,
   )
+}
+
+/** Its first line; undefined: it is no backup that can be read. */
+export async function readHeader(source: BackupSource): Promise<Header | undefined> {
+  try {
+    for await (const line of linesOf(source)) return headerLine.safeParse(tryParse(line)).data
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
+  }
+  return undefined
 }
 
 function requireTable(line: TableLine, position: number, broken: (why: string) => Error): void {
@@ -107,8 +121,8 @@ function tryParse(line: string): unknown {
 
 const NEWLINE = 10
 
-async function* linesOf(file: string): AsyncGenerator<string> {
-  const packed = createReadStream(file)
+async function* linesOf({ name, open }: BackupSource): AsyncGenerator<string> {
+  const packed = open()
   const bytes = createGunzip()
   packed.on('error', (error) => bytes.destroy(error))
   packed.pipe(bytes)
@@ -124,7 +138,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
       if (from < chunk.length) rest.push(chunk.subarray(from))
     }
   } catch (error) {
-    throw explain(file, error as NodeJS.ErrnoException)
+    throw explain(name, error as NodeJS.ErrnoException)
   } finally {
     packed.destroy()
   }

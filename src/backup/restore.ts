@@ -17,6 +17,8 @@ import { rotateKey } from '../rotate-key.ts'
 import { createSecrets } from '../secrets.ts'
 import { restores } from '../system/state.ts'
 import { allTables } from '../tables.ts'
+import type { BackupSource } from './backup-place.ts'
+import { fileSource } from './folder-place.ts'
 import { decodeCell, type EndLine, type Header, type TableLine } from './format.ts'
 import { readBackup } from './read-backup.ts'
 import { backedUpTables, generatedColumn, rowLines, withAdded } from './stored-tables.ts'
@@ -30,6 +32,7 @@ export interface RestorePlace extends KeyPlace {
 /** A backup that was read to its end, and the key that opens its secrets. */
 export interface CheckedBackup {
   readonly file: string
+  readonly source: BackupSource
   readonly header: Header
   readonly tables: number
   readonly rows: number
@@ -38,12 +41,13 @@ export interface CheckedBackup {
 }
 
 /** Reads the file only: no database is needed to find out that it cannot be restored. */
-export async function checkBackup(file: string, place: RestorePlace): Promise<CheckedBackup> {
+export async function checkBackup(from: string | BackupSource, place: RestorePlace): Promise<CheckedBackup> {
+  const source = typeof from === 'string' ? fileSource(from) : from
   let header: Header | undefined
-  const { tables, rows } = await readBackup(file, { header: (line) => (header = line) })
+  const { tables, rows } = await readBackup(source, { header: (line) => (header = line) })
   if (!header) throw new FatalError('a backup has a header')
   const oldKey = oldKeyFor(header, place)
-  return { file, header, tables, rows, ...(oldKey !== undefined && { oldKey }) }
+  return { file: source.name, source, header, tables, rows, ...(oldKey !== undefined && { oldKey }) }
 }
 
 function oldKeyFor({ key }: Header, place: RestorePlace): string | undefined {
@@ -91,7 +95,7 @@ export const restoreBackup = (database: Database, backup: CheckedBackup, place: 
       })
       for (const table of seedTables()) await kysely.deleteFrom(table.name).execute()
     }
-    const ends = await load(database, backup.file)
+    const ends = await load(database, backup.source)
     await compare(database, ends)
     if (backup.oldKey !== undefined) {
       await rotateKey(database, { ...place, encryptionSecret: backup.oldKey }, findKey(place)?.key)
@@ -126,7 +130,7 @@ const ROWS_AT_ONCE = 500
 
 type LoadedTable = TableLine & EndLine
 
-async function load(database: Database, file: string): Promise<LoadedTable[]> {
+async function load(database: Database, source: BackupSource): Promise<LoadedTable[]> {
   const loaded: LoadedTable[] = []
   let line: TableLine | undefined
   let table: AnyTable | undefined
@@ -135,7 +139,7 @@ async function load(database: Database, file: string): Promise<LoadedTable[]> {
     if (table && batch.length > 0) await send(database, table, batch)
     batch = []
   }
-  await readBackup(file, {
+  await readBackup(source, {
     async table(next) {
       line = next
       const defined = backedUpTables.find(({ name }) => name === next.table) as AnyTable

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { LiveTable } from '../database/dialect.ts'
+import { shapeOf } from '../database/schema-hash.ts'
 import { type AnyTable, type Column, defineTable } from '../database/table.ts'
 import { servers } from '../system/runs.ts'
 import { restores } from '../system/state.ts'
@@ -15,15 +16,6 @@ const OF_THE_MOMENT = new Set<AnyTable>([servers, restores])
 export const backedUpTables: readonly AnyTable[] = allTables
   .filter((table) => !OF_THE_MOMENT.has(table))
   .toSorted((one, other) => (one.name < other.name ? -1 : 1))
-
-const shapeOf = ({ name, names, columns, keys }: AnyTable) => [
-  name,
-  names.map((each) => {
-    const { kind, size = 0, isGenerated = false } = columns[each] as Column
-    return [each, kind, size, isGenerated]
-  }),
-  keys,
-]
 
 /** Equal for two versions of Weir exactly when they have the same tables. */
 export const schemaChecksum: string = createHash('sha256')

@@ -1,55 +1,86 @@
-/** Writes everything that the database holds to a file, as it was at one moment. Servers may run meanwhile. */
+/** Writes everything that the database holds, as it was at one moment. Servers may run meanwhile. */
 import { createHash } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { codeVersion } from '../database/migrate.ts'
 import type { AnyTable } from '../database/table.ts'
 import { storedKey } from '../encryption-key.ts'
 import { UserError } from '../errors.ts'
-import { writeUserFile } from '../user-file.ts'
+import type { Take } from './backup-place.ts'
+import { writeFileAt } from './folder-place.ts'
 import { type EndLine, FORMAT, type Header, type TableLine, type Trailer } from './format.ts'
 import { addedColumns, backedUpTables, generatedColumn, rowLines, schemaChecksum, withAdded } from './stored-tables.ts'
 
-interface Making {
+export interface Making {
   readonly version: string
   readonly madeAt?: Date
-  /** A file of this name may be replaced. */
-  readonly force?: boolean
+  /** Aborted: nothing is left of it. */
+  readonly signal?: AbortSignal
 }
 export interface Written {
   readonly tables: number
   readonly rows: number
+  /** Fingerprint of the encryption key that it needs. */
+  readonly key: string
 }
 
 /** A statement that takes longer than a day does not end by itself. */
 const LONGEST_SECONDS = 86_400
 
+/** To a new file, whole or not at all. */
 export async function writeBackup(
   database: Database,
   file: string,
-  { version, madeAt = new Date(), force = false }: Making,
+  { force = false, ...making }: Making & { readonly force?: boolean },
 ): Promise<Written> {
-  const written = { tables: 0, rows: 0 }
-  const fill = (draft: string) =>
-    database.reading(LONGEST_SECONDS, async (inside) => {
-      const key = await storedKey(inside)
-      if (key?.next_fingerprint) {
-        throw new UserError(
-          'The encryption key of this database is being replaced: run `npx weir secrets rotate` to its end, then make the backup.',
-        )
-      }
-      const header: Header = {
-        ...{ weir: 'backup', format: FORMAT, madeAt: madeAt.toISOString(), version },
-        ...{ schema: schemaChecksum, key: key?.fingerprint ?? '' },
-      }
-      const lines = Readable.from(inChunks(backupLines(inside, header, written)))
-      await pipeline(lines, createGzip(), createWriteStream(draft))
-    })
-  await writeUserFile(file, fill, { isPrivate: true, force })
-  return written
+  let written: Written | undefined
+  await writeFileAt(file, force, async (take) => {
+    written = await streamBackup(database, take, making)
+  })
+  return written as unknown as Written
+}
+
+export async function streamBackup(
+  database: Database,
+  take: Take,
+  { version, madeAt = new Date(), signal }: Making,
+): Promise<Written> {
+  const count = { tables: 0, rows: 0 }
+  return database.reading(LONGEST_SECONDS, async (inside) => {
+    const stored = await storedKey(inside)
+    if (stored?.next_fingerprint) {
+      throw new UserError(
+        'The encryption key of this database is being replaced: run `npx weir secrets rotate` to its end, then make the backup.',
+      )
+    }
+    const key = stored?.fingerprint ?? ''
+    const header: Header = {
+      ...{ weir: 'backup', format: FORMAT, madeAt: madeAt.toISOString(), version },
+      ...{ schemaVersion: codeVersion, schema: schemaChecksum, key },
+    }
+    const lines = Readable.from(inChunks(backupLines(inside, header, count)))
+    let taken: Promise<void> | undefined
+    const end = (packed: AsyncIterable<Buffer>) => {
+      taken = take(packed)
+      return taken
+    }
+    try {
+      await pipeline(lines, createGzip(), end, ...(signal ? [{ signal }] : []))
+    } catch (error) {
+      // It had all bytes already when it was told to stop.
+      const isWhole = await taken?.then(
+        () => true,
+        () => false,
+      )
+      if (isWhole) return { ...count, key }
+      if (signal?.aborted) throw new UserError('The backup was interrupted. Nothing is left of it: run it again.')
+      throw error
+    }
+    return { ...count, key }
+  })
 }
 
 /** Every line but the end of a file; `count` is told how much there is. */

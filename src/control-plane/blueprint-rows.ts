@@ -1,4 +1,5 @@
 /** A blueprint is spread over five tables. */
+import { withoutEndSpaces } from '../database/fit.ts'
 import type { RowOf } from '../database/table.ts'
 import { UserError } from '../errors.ts'
 import type { Secrets } from '../secrets.ts'
@@ -174,12 +175,12 @@ export async function writeBlueprint(
     afterPlan: { plan: blueprint.afterPlan },
   }
   await writePlans(transaction, { subject: 'blueprint', subject_id: blueprint_id }, plans, secrets)
-  const labels = [...new Set(blueprint.labels)].map((name) => ({ blueprint_id, name }))
+  const labels = [...new Set(blueprint.labels.map(withoutEndSpaces))].map((name) => ({ blueprint_id, name }))
   await insertRows(transaction, blueprintLabels, labels)
   for (const connection of merged(blueprint.connections)) {
     const link = { blueprint_id, plugin_name: connection.pluginName, connection_id: connection.connectionId }
     await insertRow(transaction, blueprintConnections, link)
-    const ids = new Set(connection.scopes.map(({ scopeId }) => scopeId))
+    const ids = new Set(connection.scopes.map(({ scopeId }) => withoutEndSpaces(scopeId)))
     await insertRows(
       transaction,
       blueprintScopes,

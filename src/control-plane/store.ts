@@ -3,7 +3,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import { byName } from '../by-name.ts'
-import { isDuplicate } from '../database/explain.ts'
+import { indexesOf } from '../database/dialect.ts'
+import { duplicateIndex, isDuplicate } from '../database/explain.ts'
 import { missingCell, withoutEndSpaces } from '../database/fit.ts'
 import type { AnyTable, Column, RowOf } from '../database/table.ts'
 import { RecordError, UserError } from '../errors.ts'
@@ -111,7 +112,7 @@ export async function insertRows(queries: Queries, table: AnyTable, rows: Iterab
   let batch: Values[] = []
   let characters = 0
   const send = async () => {
-    if (batch.length > 0) await queries.insertInto(table.name).values(batch).execute().catch(refuseDuplicate)
+    if (batch.length > 0) await queries.insertInto(table.name).values(batch).execute().catch(refuseDuplicate(table))
     batch = []
     characters = 0
   }
@@ -146,20 +147,35 @@ export async function insertRow(queries: Queries, table: AnyTable, values: Value
   if (isNumbered && trial) {
     trial.last--
     const row = { ...newRow(table, values), id: trial.last }
-    await queries.insertInto(table.name).values(row).execute().catch(refuseDuplicate)
+    await queries.insertInto(table.name).values(row).execute().catch(refuseDuplicate(table))
     return trial.last
   }
   const insert = queries.insertInto(table.name).values(newRow(table, values))
   const isReturned = isNumbered && queries.getExecutor().adapter.supportsReturning
-  const result = await (isReturned ? insert.returning('id') : insert).executeTakeFirst().catch(refuseDuplicate)
+  const result = await (isReturned ? insert.returning('id') : insert).executeTakeFirst().catch(refuseDuplicate(table))
   const { id, insertId } = (result ?? {}) as { id?: number; insertId?: bigint }
   return Number(id ?? insertId ?? 0)
 }
 
-/** Two that check at once both find a name free; the database lets one of them in. */
-function refuseDuplicate(error: unknown): never {
-  if (isDuplicate(error)) throw new UserError('Something with this name already exists.', { cause: error })
-  throw error
+/** Two that check at once both find a name free; the database lets one of them in. Any other key that exists already is our fault. */
+const refuseDuplicate =
+  (table: AnyTable) =>
+  (error: unknown): never => {
+    if (isDuplicate(error) && isOfName(table, duplicateIndex(error))) {
+      throw new UserError('Something with this name already exists: choose another name.', { cause: error })
+    }
+    throw error
+  }
+
+const PRIMARY = /^primary$|_pkey$/i
+/** `index` as the engine calls it; databases that DevLake has made call the unique ones by names of their own. */
+function isOfName(table: AnyTable, index: string): boolean {
+  const unique = indexesOf(table).filter((each) => each.unique)
+  const known = unique.filter(({ name }) => name === index)
+  const names = PRIMARY.test(index)
+    ? table.keys.map((position) => table.names[position] as string)
+    : (known.length > 0 ? known : unique).flatMap(({ columns }) => columns)
+  return names.some((name) => (table.columns[name] as Column).isName)
 }
 
 type Where = Readonly<Record<string, unknown>>
@@ -174,7 +190,7 @@ export async function updateRows(
   const stamp = table.updatedAt < 0 ? {} : { updated_at: new Date() }
   let update = queries.updateTable(table.name).set(fitted(table, { ...stamp, ...values }))
   for (const condition of conditionsOf(where)) update = update.where(...condition)
-  return Number((await update.executeTakeFirstOrThrow().catch(refuseDuplicate)).numUpdatedRows)
+  return Number((await update.executeTakeFirstOrThrow().catch(refuseDuplicate(table))).numUpdatedRows)
 }
 
 export async function deleteRows(queries: Queries, table: AnyTable, where: Where): Promise<number> {

@@ -50,6 +50,8 @@ export interface Column<Value = unknown, Context = AnyContext> {
   /** Rows with one value are mostly written together: an index of ranges finds them, and costs nothing to keep. */
   readonly isGathered?: true
   readonly unique?: true | string
+  /** A user chooses it: a key with it that exists already is the user's to change. */
+  readonly isName?: true
   readonly source?: Source<Context>
   /** Never set: carries the type of the value. */
   readonly value?: Value
@@ -135,6 +137,8 @@ export const whole = <C extends AnyColumn>(base: C): C => ({ ...base, isWhole: t
 export const sealed = <C extends AnyColumn>(base: C): C => ({ ...base, isWhole: true, isSealed: true })
 export const compressed = <C extends AnyColumn>(base: C): C => ({ ...base, isCompressed: true })
 export const unique = <C extends AnyColumn>(base: C, name?: string): C => ({ ...base, unique: name ?? true })
+/** What a user calls a row. */
+export const named = <C extends AnyColumn>(base: C): C => ({ ...base, isName: true })
 export const generated = <C extends AnyColumn>(base: C): With<C, { isGenerated: true }> => ({
   ...base,
   isGenerated: true,

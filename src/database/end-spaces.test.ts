@@ -5,7 +5,7 @@ import { deleteRows, findRow, insertRow, updateRows } from '../control-plane/sto
 import { finderOf, manyByKey, wholeTable } from '../plugin-kit/spec/lookups.ts'
 import { migrate } from './migrate.ts'
 import { innerJoin, readAll } from './read.ts'
-import { defineTable, indexed, integer, key, string, text, unique } from './table.ts'
+import { defineTable, indexed, integer, key, named, string, text, unique } from './table.ts'
 import { write } from './write.ts'
 
 const labels = defineTable('labels', {
@@ -16,7 +16,7 @@ const labels = defineTable('labels', {
   shown: string(),
   note: text(),
 })
-const owners = defineTable('owners', { id: key(string()), alias: unique(string()), rank: integer() })
+const owners = defineTable('owners', { id: key(string()), alias: named(unique(string())), rank: integer() })
 
 describeEachDatabase('text that ends in spaces', (test) => {
   beforeAll(() => migrate(test.database, [labels, owners]))

@@ -96,6 +96,12 @@ const LOST =
 /** Another row has the same key, or the same value in a column that is unique. */
 export const isDuplicate = (error: unknown): boolean => ['23505', 'ER_DUP_ENTRY'].includes(codeOf(error))
 
+/** The index that such a row stands in already, as the engine calls it. */
+export function duplicateIndex(error: unknown): string {
+  const { constraint, sqlMessage } = error as { constraint?: string; sqlMessage?: string }
+  return constraint ?? /for key '(?:.*\.)?([^'.]*)'$/.exec(sqlMessage ?? '')?.[1] ?? ''
+}
+
 /** The server ended a statement that took longer than it may. */
 export const isTooSlow = (error: unknown): boolean =>
   ['57014', 'ER_STATEMENT_TIMEOUT', 'ER_QUERY_TIMEOUT'].includes(codeOf(error))

@@ -4,19 +4,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { UserError } from '../errors.ts'
 import type { Database } from './database.ts'
-import { createIndex, createWhole, indexesOf, type LiveTable, nameOfIndex, WIDENING } from './dialect.ts'
-import type { AnyTable } from './table.ts'
-import { type Column, defineTable, integer, key, now } from './table.ts'
+import { createIndex, createWhole, indexesOf, type LiveTable, WIDENING } from './dialect.ts'
+import { MIGRATIONS } from './migrations.ts'
+import { FIRST_LISTED, HASHES } from './schema-versions.ts'
+import { type AnyTable, type Column, defineTable, integer, key, now, string } from './table.ts'
 
-/** One step that a definition cannot express, such as moving data between columns of system tables. */
-export type Migration = (database: Database, live: ReadonlyMap<string, LiveTable>) => Promise<void>
-/** Append only: a database remembers how many of these it has seen. */
-const MIGRATIONS: readonly Migration[] = [plansIntoTheirOwnTable, sameNamesInTwoConnections, projectsCountedByRows]
-export const codeVersion: number = MIGRATIONS.length + 1
+/** The newest version that this program knows. */
+export const codeVersion: number = FIRST_LISTED + HASHES.length - 1
+export const codeHash: string = HASHES.at(-1) ?? ''
 
 export const schemaVersions = defineTable(
   '_weir_schema_versions',
-  { version: key(integer()), created_at: now() },
+  { version: key(integer()), hash: string(64), created_at: now() },
   { meaning: 'Versions of the schema that this database has had; the highest is in force.' },
 )
 
@@ -30,23 +29,18 @@ export async function migrate(
     await database.locked('migrate', async () => {
       const live = await database.describe()
       await inspect(live)
-      const version = await versionOf(database, live)
-      if (version > codeVersion) {
-        throw new UserError(
-          `This database has schema version ${version}, made by a newer Weir; this one knows ${codeVersion}. ` +
-            'Install the newer Weir again, or restore a backup from before the update.',
-        )
-      }
+      const stored = await storedVersion(database, live)
+      requireKnown(stored)
       await untilMade(database, live, async (current) => {
         await applyStatements(database, statementsFor(database, [schemaVersions, ...tables], current))
         for (const table of tables) if (table.isAppendOnly) await refuseChanges(database, table)
       })
-      for (const migration of version === 0 ? [] : MIGRATIONS.slice(version - 1)) await migration(database, live)
-      if (version < codeVersion) {
-        await database.kysely
-          .insertInto(schemaVersions.name)
-          .values({ version: codeVersion, created_at: new Date() })
-          .execute()
+      for (const migration of stored.version === 0 ? [] : MIGRATIONS) {
+        if (migration.version > stored.version) await migration.run(database, live)
+      }
+      if (stored.version < codeVersion) {
+        const row = { version: codeVersion, hash: codeHash, created_at: new Date() }
+        await database.kysely.insertInto(schemaVersions.name).values(row).execute()
       }
     })
   } catch (error) {
@@ -76,12 +70,32 @@ async function untilMade(
   }
 }
 
-async function versionOf({ kysely }: Database, live: ReadonlyMap<string, LiveTable>): Promise<number> {
-  if (!live.has(schemaVersions.name)) return 0
-  const { rows } = await sql<{
-    version: number | null
-  }>`select max(version) as version from ${sql.id(schemaVersions.name)}`.execute(kysely)
-  return rows[0]?.version ?? 0
+interface StoredVersion {
+  /** 0: the database is new. */
+  readonly version: number
+  /** Empty before versions were listed. */
+  readonly hash: string
+}
+
+async function storedVersion({ kysely }: Database, live: ReadonlyMap<string, LiveTable>): Promise<StoredVersion> {
+  const table = live.get(schemaVersions.name)
+  const hash = table?.columns.has('hash') ? sql`coalesce(hash, '')` : sql`''`
+  const { rows } = table
+    ? await sql<StoredVersion>`select version, ${hash} as hash from ${sql.table(schemaVersions.name)}
+        order by version desc limit 1`.execute(kysely)
+    : { rows: [] }
+  return rows[0] ?? { version: 0, hash: '' }
+}
+
+/** Two programs may count to the same version with other tables, so the number alone does not tell which one is newer. */
+function requireKnown({ version, hash }: StoredVersion): void {
+  const isKnown = hash === '' ? version < FIRST_LISTED : version <= codeVersion && HASHES.includes(hash)
+  if (isKnown) return
+  const named = (number: number, of: string) => `${number}${of && ` (${of.slice(0, 8)})`}`
+  throw new UserError(
+    `This database has schema version ${named(version, hash)}, made by a newer Weir; this one knows ${named(codeVersion, codeHash)}. ` +
+      'Install the newer Weir again, or restore a backup from before the update into an empty database.',
+  )
 }
 
 /** The statements that take the live schema to the defined one; none when they match. */
@@ -127,32 +141,6 @@ async function applyStatements({ kysely, dialect }: Executor, statements: readon
   }
 }
 
-/** They stood in the rows that every look at a queue or a list reads. */
-async function plansIntoTheirOwnTable(database: Database): Promise<void> {
-  const moved: readonly [subject: string, table: string, column: string, field: string][] = [
-    ['pipeline', '_devlake_pipelines', 'plan', 'plan'],
-    ['blueprint', '_devlake_blueprints', 'plan', 'plan'],
-    ['blueprint', '_devlake_blueprints', 'before_plan', 'beforePlan'],
-    ['blueprint', '_devlake_blueprints', 'after_plan', 'afterPlan'],
-  ]
-  for (const [subject, table, column, field] of moved) {
-    const { rows: waiting } = await sql<{ id: number }>`select id from ${sql.table(table)}
-      where ${sql.ref(column)} is not null`.execute(database.kysely)
-    for (const { id } of waiting) {
-      // One at a time, which may be large. Killed in between, none is in both places.
-      await database.transaction(async ({ kysely }) => {
-        const { rows } = await sql<{ content: unknown }>`select ${sql.ref(column)} as content from ${sql.table(table)}
-          where id = ${id}`.execute(kysely)
-        const content = String(rows[0]?.content ?? '')
-        const stamps = { created_at: new Date(), updated_at: new Date() }
-        const row = { subject, subject_id: id, field, characters: content.length, content, ...stamps }
-        if (content !== '') await kysely.insertInto('_weir_plans').values(row).execute()
-        await sql`update ${sql.table(table)} set ${sql.ref(column)} = null where id = ${id}`.execute(kysely)
-      })
-    }
-  }
-}
-
 /** Not every user of a server with a binary log may make triggers: without them only Weir itself keeps to it. */
 async function refuseChanges({ kysely, dialect }: Database, table: AnyTable): Promise<void> {
   const { rows } = await sql`select trigger_name from information_schema.triggers
@@ -162,26 +150,5 @@ async function refuseChanges({ kysely, dialect }: Database, table: AnyTable): Pr
     await applyStatements({ kysely, dialect }, dialect.appendOnly.statements(table))
   } catch (error) {
     if (!dialect.appendOnly.isRefused(error)) throw error
-  }
-}
-
-/** The name of a scope config was taken for all connections of a plugin. */
-async function sameNamesInTwoConnections({ dialect, kysely }: Database, live: ReadonlyMap<string, LiveTable>) {
-  for (const [table, { indexes }] of live) {
-    if (!/^_tool_.*_scope_configs$/.test(table) || !indexes.has('name')) continue
-    await sql.raw(dialect.dropIndex(table, nameOfIndex(table, 'name'))).execute(kysely)
-  }
-}
-
-/** People have seen their numbers: those that counting rollouts changes are told once (`noteChangedNumbers`). */
-async function projectsCountedByRows({ kysely }: Database, live: ReadonlyMap<string, LiveTable>) {
-  if (!live.has('project_mapping')) return
-  const { rows } = await sql<{ name: string }>`select distinct m.project_name as name from project_mapping m
-    where m.project_name <> '' and m.${sql.id('table')} = 'cicd_scopes'
-      and m.project_name not in (select c.project_name from _weir_number_changes c)`.execute(kysely)
-  const stamps = { created_at: new Date(), updated_at: new Date() }
-  for (const { name } of rows) {
-    const row = { project_name: name, name: 'rollouts', reason: '', ...stamps }
-    await kysely.insertInto('_weir_number_changes').values(row).execute()
   }
 }

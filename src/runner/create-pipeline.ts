@@ -8,6 +8,7 @@ import { sealJson } from '../control-plane/sealed.ts'
 import type { ServiceContext } from '../control-plane/services.ts'
 import type { Queries } from '../control-plane/store.ts'
 import { insertRow, insertRows } from '../control-plane/store.ts'
+import { withoutEndSpaces } from '../database/fit.ts'
 import { UserError } from '../errors.ts'
 import type { Plan } from '../plugin-kit/spec/plan.ts'
 import { pipelineLabels, pipelines, tasks } from '../system/pipelines.ts'
@@ -54,7 +55,7 @@ export async function createPipeline(
     })
     const kept = { plan: { plan, most: LONGEST_SHOWN.pipeline } }
     await writePlans(transaction, { subject: 'pipeline', subject_id: pipelineId }, kept, secrets)
-    const names = [...new Set(labels)].map((label) => ({ pipeline_id: pipelineId, name: label }))
+    const names = [...new Set(labels.map(withoutEndSpaces))].map((label) => ({ pipeline_id: pipelineId, name: label }))
     await insertRows(transaction, pipelineLabels, names)
     await insertRows(transaction, tasks, taskRows(plan, pipelineId, secrets))
     await atCreation?.(transaction, pipelineId)

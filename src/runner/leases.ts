@@ -87,7 +87,7 @@ export function createLeases({ kysely }: Database, server: () => Server): Leases
       } catch (error) {
         held.delete(token)
         // Somebody else was first.
-        if (!(error instanceof Error) || !isDuplicate(error.cause)) throw error
+        if (!isDuplicate(error)) throw error
       }
     }
   }

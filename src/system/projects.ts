@@ -9,6 +9,7 @@ import {
   indexed,
   json,
   key,
+  named,
   sealed,
   string,
   text,
@@ -20,7 +21,7 @@ import {
 export const projects = defineTable(
   'projects',
   {
-    name: key(string()),
+    name: key(named(string())),
     description: text(),
     ...common,
   },

@@ -1,39 +1,28 @@
 /** Backup, wipe, restore: the same bytes again, on and between both engines, and nothing written from a file that is not whole. */
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { beforeAll, expect, inject, it } from 'vitest'
-import { checkBackup, prepareForRestore, type RestorePlace, restoreBackup } from '../../src/backup/restore.ts'
+import { checkBackup, prepareForRestore, restoreBackup } from '../../src/backup/restore.ts'
 import { writeBackup } from '../../src/backup/write-backup.ts'
-import { createControlPlane } from '../../src/create-control-plane.ts'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { write } from '../../src/database/write.ts'
-import { cicdPipelines } from '../../src/domain/devops.ts'
 import { openSecrets } from '../../src/encryption-key.ts'
-import { createLog } from '../../src/log.ts'
 import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
-import { createField } from '../../src/plugins/customize/fields.ts'
-import { plugins } from '../../src/plugins/index.ts'
 import { prepareDatabase } from '../../src/prepare-database.ts'
 import { rotateKey } from '../../src/rotate-key.ts'
-import type { Secrets } from '../../src/secrets.ts'
-import { store } from '../../src/system/state.ts'
 import { runCli } from '../support/cli.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { databasesOf, type Engine } from '../support/servers.ts'
+import { control, fill, KEY, newFolder, place, TOKEN } from './support/varied-rows.ts'
 
-const KEY = 'the passphrase of this installation'
 const OTHER_KEY = 'the passphrase of another installation'
-const TOKEN = 'planted-token-of-a-connection'
 const MADE = new Date('2026-01-31T10:00:00.000Z')
 const DAY_LATER = new Date('2026-02-01T10:00:00.000Z')
 
-const newFolder = () => mkdtempSync(join(tmpdir(), 'weir-backup-'))
 const newFile = () => join(newFolder(), 'weir.backup')
-const place = (encryptionSecret = KEY): RestorePlace => ({ dataFolder: newFolder(), encryptionSecret })
 /** Every line but the first, which holds the date. */
 const linesOf = (file: string) => gunzipSync(readFileSync(file)).toString().split('\n')
 const withoutDate = (file: string) => {
@@ -41,42 +30,6 @@ const withoutDate = (file: string) => {
   const { madeAt: _, ...header } = JSON.parse(head)
   // The last line has the checksum of the first one, too.
   return [JSON.stringify(header), ...rest.slice(0, -2)]
-}
-
-const control = (database: Database, secrets: Secrets) =>
-  createControlPlane({ database, plugins, secrets, dataFolder: newFolder(), log: createLog('silent') }).services
-
-/** Values that are easily changed on the way. */
-async function fill(database: Database): Promise<void> {
-  await prepareDatabase(database)
-  const services = control(database, await openSecrets(database, place()))
-  await services.connections.create('github', { name: 'main', endpoint: 'http://127.0.0.1:1/', token: TOKEN })
-  await services.projects.create({ name: 'shop', description: 'Größe 🐟' })
-  await createField(database, 'cicd_pipelines', { columnName: 'x_risk', displayName: 'Risk', dataType: 'bigint' })
-  await createField(database, 'cicd_pipelines', { columnName: 'x_note', displayName: 'Note', dataType: 'varchar(255)' })
-  const row = { name: "it's \\ a name", created_date: new Date('2026-01-02T03:04:05.678Z'), duration_sec: 0.1 + 0.2 }
-  await write(database, [
-    ...['b', 'B', 'a', 'ä', 'Z', '_'].map((id) => cicdPipelines.row({ id, ...row })),
-    cicdPipelines.row({ id: 'zero', created_date: new Date('0001-01-01T00:00:00.000Z') }),
-    store.row({ store_key: 'order', store_value: { zz: 1, a: [1.5, null, { y: '\u2028', b: false }], 10: '"' } }),
-    store.row({ store_key: 'null', store_value: null }),
-  ])
-  await sql`update ${sql.table(store.name)} set store_value = ${'{"big": 12345678901234567890, "a": 1.0}'}
-    where store_key = 'null'`.execute(database.kysely)
-  await sql`update cicd_pipelines set x_risk = ${'9007199254740993'}, x_note = ${' spaces '} where id = 'a'`.execute(
-    database.kysely,
-  )
-  const raw = rawTable('github_api_pull_requests')
-  const params = '{"ConnectionId":1,"Name":"a/b"}'
-  await write(database, [
-    raw.row({ params, data: Buffer.from('{"id":1,"title":"Fix"}'), url: '', record_key: '1', input_key: '' }),
-    raw.row({ params, data: Buffer.from([0, 255, 254, 10, 13]), url: '', record_key: '2', input_key: '' }),
-  ])
-  // The newest is gone: its number is not given again.
-  await sql`delete from ${sql.table(raw.name)} where record_key = '2'`.execute(database.kysely)
-  await write(database, [raw.row({ params, data: Buffer.from([0, 255]), url: '', record_key: '3', input_key: '' })])
-  await sql`delete from ${sql.table(raw.name)} where record_key = '3'`.execute(database.kysely)
-  await write(database, [raw.row({ params, data: Buffer.from([200, 10]), url: '', record_key: '0', input_key: '' })])
 }
 
 async function opened<Result>(url: string, body: (database: Database) => Promise<Result>): Promise<Result> {

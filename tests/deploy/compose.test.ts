@@ -11,7 +11,7 @@ interface Service {
   readonly image: string
   readonly build?: string
   readonly profiles?: readonly string[]
-  readonly command?: readonly string[]
+  readonly command?: string | readonly string[]
   readonly env_file?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   readonly restart?: string
@@ -41,7 +41,7 @@ const ofWeir = services.filter(([, { image }]) => image.includes('WEIR_IMAGE'))
 const example = Object.fromEntries(
   [...exampleText.matchAll(/^#?([A-Z0-9_]+)=(.*)$/gm)].map(([, name = '', value = '']): [string, string] => [
     name,
-    value || `${name}-for-tests-0123456789`,
+    value || (name.endsWith('_ENDPOINT') ? 'https://store.example.com' : `${name}-for-tests-0123456789`),
   ]),
 )
 const NOT_TOGETHER = ['DB_URL', 'ADMIN_DB_URL', 'WEIR_ADMIN', 'TRUSTED_PROXIES', 'BACKUP_FOLDER']
@@ -58,6 +58,10 @@ function environmentOf({ env_file: files = [], environment = {} }: Service, file
   expect(paths.filter((path) => path !== '.env')).toEqual([])
   return paths.length === 0 ? own : { ...file, ...own }
 }
+
+/** A text is taken apart as a shell would; nothing in ours is quoted. */
+const wordsOf = (command: string | readonly string[], file: Readonly<Record<string, string>>): readonly string[] =>
+  typeof command === 'string' ? interpolate(command, file).split(/\s+/) : interpolateAll(command, file)
 
 /** As docs/configuration.md lists them; those of a provider with the name of one. */
 const documented = [...read('docs/configuration.md').matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(([, name = '']) =>
@@ -138,7 +142,8 @@ describe('compose.yaml', () => {
   })
 
   it.each(ofWeir)('%s: command and settings are those of Weir', (_name, { command = [], environment = {} }) => {
-    expect(isCommand(command), command.join(' ')).toBe(true)
+    expect(isCommand(wordsOf(command, {})), String(command)).toBe(true)
+    expect(isCommand(wordsOf(command, filledFor('postgres'))), String(command)).toBe(true)
     for (const name of Object.keys(environment)) expect(isSetting(name), name).toBe(true)
   })
 
@@ -225,12 +230,13 @@ describe('compose.yaml', () => {
     const provider = parse(read('deploy/grafana/dashboards.yaml')).providers[0].options.path
     const [source, target = ''] = mounted.find(([, path = '']) => path !== '/' && provider.startsWith(`${path}/`)) ?? []
     const writer = compose.services['grafana-dashboards'] as Service
-    const out = writer.command?.at(-1) ?? ''
+    const command = wordsOf(writer.command ?? [], {})
+    const out = command.at(-1) ?? ''
     expect(writer.volumes).toEqual([`${source}:/${out.split('/')[1]}`])
     expect(provider.slice(target.length)).toBe(out.slice(`/${out.split('/')[1]}`.length))
     for (const engine of ['postgres', 'mysql']) {
       const datasource = read(`deploy/grafana/datasource-${engine}.yaml`)
-      expect(parse(datasource).datasources[0]).toMatchObject({ uid: writer.command?.[5], user: 'weir_reader' })
+      expect(parse(datasource).datasources[0]).toMatchObject({ uid: command[5], user: 'weir_reader' })
       for (const [, name] of datasource.matchAll(/\$(\w+)/g)) expect(Object.keys(environment)).toContain(name)
     }
   })

@@ -156,7 +156,7 @@ describe.each(versions)('a database of %s', (version) => {
         const { code, errors } = await runCli(command, { ...environment(), PORT: String(await freePort()) })
         expect([code, errors]).toEqual([
           1,
-          expect.stringMatching(/made by a newer Weir; this one knows \d+\. Install the newer Weir again/),
+          expect.stringMatching(/made by a newer Weir; this one knows \d+ \(\w+\)\. Install the newer Weir again/),
         ])
       }
       expect(await wholeOf(database)).toEqual(before)

@@ -167,6 +167,7 @@ spec:
       {{- $own := dict }}
       {{- with $root.Values.backup.s3 }}
       {{- if $.backups }}
+      {{- $own = set $own "TMPDIR" "/data" }}
       {{- if .endpoint }}{{ $own = set $own "BACKUP_S3_ENDPOINT" .endpoint }}{{ end }}
       {{- if .region }}{{ $own = set $own "BACKUP_S3_REGION" .region }}{{ end }}
       {{- end }}

@@ -39,7 +39,7 @@ export interface Transport {
     method: string,
     url: URL,
     headers: Readonly<Record<string, string>>,
-    body: string | undefined,
+    body: string | Uint8Array | undefined,
     signal: AbortSignal,
   ): Promise<Exchange>
   close(): Promise<void>

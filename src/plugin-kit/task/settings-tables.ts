@@ -9,6 +9,7 @@ import {
   indexed,
   json,
   key,
+  named,
   string,
   unique,
   written,
@@ -26,7 +27,7 @@ const columnsOf = (fields: Fields): Columns =>
 export const connectionTable = (plugin: string, title: string, fields: Fields): AnyTable =>
   defineTable(
     `_tool_${plugin}_connections`,
-    { id: key(generated(bigint())), name: unique(string(100)), ...written, ...columnsOf(fields) },
+    { id: key(generated(bigint())), name: named(unique(string(100))), ...written, ...columnsOf(fields) },
     { meaning: `Connections to ${title}; secrets are encrypted.` },
   )
 
@@ -49,7 +50,7 @@ export function settingsTables(plugin: PluginSpec): SettingsTables {
       {
         id: key(generated(bigint())),
         connection_id: indexed(unique(bigint(), 'of_connection')),
-        name: unique(string(255), 'of_connection'),
+        name: named(unique(string(255), 'of_connection')),
         entities: json(),
         ...written,
         ...columnsOf(plugin.scopeConfig.fields),

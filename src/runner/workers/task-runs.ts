@@ -33,7 +33,7 @@ export async function writeRun({ kysely }: Database, task: HandedTask, version: 
   try {
     await insertRow(kysely, taskRuns, row)
   } catch (error) {
-    if (error instanceof Error && isDuplicate(error.cause)) return undefined
+    if (isDuplicate(error)) return undefined
     throw error
   }
   return findRow(kysely, taskRuns, { task_id })

@@ -1,0 +1,68 @@
+/**
+ * Restores a backup into a database that serves nothing else, which compares every table with its checksum, and removes it all
+ * again. So it is known that the backup can be restored before anybody needs it.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import { startEmbedded } from '../database/embedded/embedded.ts'
+import { openDatabase } from '../database/open.ts'
+import { UserError } from '../errors.ts'
+import { type CheckedBackup, prepareForRestore, type RestorePlace, restoreBackup } from './restore.ts'
+
+/** In the database while one runs: what it left when it was killed may be removed. */
+const MARK = '_weir_rehearsal'
+
+/** Without an address: in a new embedded database, in the folder for temporary files. */
+export async function rehearse(backup: CheckedBackup, place: RestorePlace, url?: string): Promise<void> {
+  if (url !== undefined) return rehearseIn(url, backup, place)
+  const folder = await mkdtemp(join(tmpdir(), 'weir-rehearsal-'))
+  try {
+    const embedded = await startEmbedded(folder)
+    try {
+      await rehearseIn(embedded.url, backup, place)
+    } finally {
+      await embedded.stop()
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function rehearseIn(url: string, backup: CheckedBackup, place: RestorePlace): Promise<void> {
+  const database = await openDatabase(url)
+  try {
+    await database.locked('rehearsal', () => inScratch(database, backup, place))
+  } catch (error) {
+    throw database.explain(error) ?? error
+  } finally {
+    await database.close()
+  }
+}
+
+async function inScratch(database: Database, backup: CheckedBackup, place: RestorePlace): Promise<void> {
+  const there = await database.describe()
+  if (there.size > 0 && !there.has(MARK)) {
+    throw new UserError(
+      `The database of --database is not empty: it has ${there.size} tables. A rehearsal needs one that serves nothing else, because it empties it. Nothing was changed.`,
+    )
+  }
+  await dropAll(database)
+  await sql`create table ${sql.table(MARK)} (id integer)`.execute(database.kysely)
+  try {
+    await prepareForRestore(database)
+    await restoreBackup(database, backup, place)
+  } finally {
+    await dropAll(database)
+  }
+}
+
+/** The mark goes last: if this is killed, the next one goes on with it. */
+async function dropAll(database: Database): Promise<void> {
+  const tables = [...(await database.describe()).keys()].filter((name) => name !== MARK)
+  for (const name of [...tables, MARK]) {
+    await sql`drop table if exists ${sql.table(name)}`.execute(database.kysely)
+  }
+}

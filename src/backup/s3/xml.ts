@@ -1,0 +1,24 @@
+/** Answers of such stores are flat: what is asked for is found by its name. */
+import { byName } from '../../by-name.ts'
+
+const ENTITIES: Readonly<Record<string, string>> = byName({ lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' })
+
+const plain = (text: string): string =>
+  text.replace(/&(?:#x([0-9a-f]+)|#(\d+)|(lt|gt|quot|apos|amp));/gi, (whole, hex, decimal, name) => {
+    if (name) return ENTITIES[name.toLowerCase()] ?? whole
+    return String.fromCodePoint(hex ? Number.parseInt(hex, 16) : Number(decimal))
+  })
+
+/** The content of every element of this name, without its own markup taken apart. */
+export const elementsIn = (text: string, name: string): string[] =>
+  [...text.matchAll(new RegExp(`<${name}(?:\\s[^>]*)?>([\\s\\S]*?)</${name}>`, 'g'))].map(
+    ([, inner]) => inner as string,
+  )
+
+export function valueIn(text: string, name: string): string | undefined {
+  const [first] = elementsIn(text, name)
+  return first === undefined ? undefined : plain(first)
+}
+
+export const asText = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
