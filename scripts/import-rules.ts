@@ -33,6 +33,7 @@ const BASICS = [
     'answering',
     'user-patterns',
   ],
+  'basics',
   'observe',
 ]
 const CONTROL_PLANE = [
@@ -60,6 +61,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   src: { mayImport: EVERYTHING },
   'src/errors': { mayImport: [] },
   'src/by-name': { mayImport: [] },
+  'src/basics': { mayImport: ['errors'] },
   'src/counted': { mayImport: [] },
   'src/clean-text': { mayImport: ['errors'] },
   'src/decimal': { mayImport: [] },

@@ -1,25 +1,23 @@
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLog, logDestination } from '../src/log.ts'
 import { followWork } from '../src/observe/work-events.ts'
 import { createTaskLog } from '../src/runner/write-log.ts'
 import { until } from './pipelines/support/test-control.ts'
 import { runCli } from './support/cli.ts'
-import { fillDisk } from './support/small-disk.ts'
+import { fillDisk, mayMount, mountSmallDisk, type SmallDisk } from './support/small-disk.ts'
 
-// A disk that is really full: a file system of 20 MB. Only root may mount one, and not in every container.
-const disk = mkdtempSync(join(tmpdir(), 'weir-full-disk-'))
-const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'tmpfs', disk]).status === 0
-
-describe.skipIf(!mounted)('a full disk', () => {
-  afterAll(() => {
-    // The log of the server is open for as long as the process lives.
-    spawnSync('umount', ['-l', disk])
-    rmdirSync(disk)
+describe.skipIf(!mayMount())('a full disk', () => {
+  let small: SmallDisk
+  let disk: string
+  beforeAll(() => {
+    small = mountSmallDisk() as SmallDisk
+    disk = small.folder
   })
+  // The log of the server is open for as long as the process lives.
+  afterAll(() => small?.release())
 
   it('is said at the start: one line, code 1, nothing half made', async () => {
     const { code, errors } = await runCli(['up'], { DATA_FOLDER: join(disk, 'weir'), PORT: '0' })

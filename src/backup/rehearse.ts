@@ -9,7 +9,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { startEmbedded } from '../database/embedded/embedded.ts'
 import { openDatabase } from '../database/open.ts'
-import { UserError } from '../errors.ts'
+import { messageOf, UnavailableError, UserError } from '../errors.ts'
 import { type CheckedBackup, prepareForRestore, type RestorePlace, restoreBackup } from './restore.ts'
 
 /** In the database while one runs: what it left when it was killed may be removed. */
@@ -26,6 +26,13 @@ export async function rehearse(backup: CheckedBackup, place: RestorePlace, url?:
     } finally {
       await embedded.stop()
     }
+  } catch (error) {
+    // The place of this database is another than the messages of databases speak of.
+    if (!(error instanceof UserError || error instanceof UnavailableError)) throw error
+    throw new UserError(
+      `The backup is there, but the temporary database of its rehearsal in ${folder} failed: set TMPDIR to a folder with more room, or name an empty database with --database. It said: ${messageOf(error)}`,
+      { cause: error },
+    )
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -1,8 +1,7 @@
 import { Command, Option } from 'commander'
 import { ownHealthText } from '../dashboards/grafana/own-health.ts'
-import { templateText } from '../dashboards/grafana/template.ts'
+import { OWN_HEALTH_FILE, templateFiles } from '../dashboards/grafana/template-files.ts'
 import { ENGINES, type Engine } from '../dashboards/grafana/text.ts'
-import { dashboards as all } from '../dashboards/index.ts'
 import { writeUserFolder } from '../user-file.ts'
 import { FORCE } from './force.ts'
 
@@ -22,8 +21,8 @@ const exportTemplates = new Command('export')
   .option('--prometheus <uid>', 'uid of a Prometheus datasource: the dashboard of Weir itself is written, too')
   .option(...FORCE)
   .action(async ({ engine, out, datasource, prometheus, force = false }: ExportOptions) => {
-    const texts = new Map(all.map((each) => [`${each.name}.json`, templateText(each, { engine, datasource })]))
-    if (prometheus) texts.set('own-health.json', ownHealthText(prometheus))
+    const texts = new Map(templateFiles({ engine, datasource }))
+    if (prometheus) texts.set(OWN_HEALTH_FILE, ownHealthText(prometheus))
     await writeUserFolder(out, texts, { force })
     console.log(`${texts.size} dashboards are in ${out}.`)
   })

@@ -6,6 +6,7 @@ import { serveMeasures } from '../measure/serve.ts'
 import { stopTracing } from '../observe/tracing.ts'
 import { followWork } from '../observe/work-events.ts'
 import { createStandstill, type Standstill } from '../runner/standstill/standstill.ts'
+import type { Thresholds } from '../runner/standstill/thresholds.ts'
 import type { Runtime } from './runtime.ts'
 
 export interface Watching {
@@ -17,8 +18,9 @@ export interface Watching {
 export async function startWatching(
   { config, log }: Pick<Runtime, 'config' | 'log'>,
   control: ControlPlane,
+  thresholds: Partial<Thresholds> = {},
 ): Promise<Watching> {
-  const standstill = createStandstill(control.context, { needsWorkers: config.runTasksOn === 'workers' })
+  const standstill = createStandstill(control.context, { needsWorkers: config.runTasksOn === 'workers', thresholds })
   standstill.start()
   const measures = createMeasures({ ...control.context, version: packageFile.version, standstill })
   const quiet = followWork((event) => {

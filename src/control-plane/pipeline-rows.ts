@@ -1,12 +1,13 @@
 /** Pipelines and tasks as they are stored, and as they are shown. */
 
 import { sql } from 'kysely'
-import { readByKeys } from '../database/pieces.ts'
+import { inPieces, readByKeys } from '../database/pieces.ts'
 import type { AnyTable, RowOf } from '../database/table.ts'
 import type { TaskStatus } from '../domain/enums.ts'
 import { maskSecrets, type Secrets } from '../secrets.ts'
 import { pipelineLabels, pipelines, subtasks, tasks } from '../system/pipelines.ts'
 import { taskProgress } from '../system/runs.ts'
+import { interruptions } from '../system/workers.ts'
 import { countsAsCollector } from './plan/select-subtasks.ts'
 import { readPlans, type StoredPlans } from './plan/stored-plans.ts'
 import type { Pipeline, ProgressDetail, Task } from './records.ts'
@@ -30,6 +31,7 @@ export async function readPipelines(
 interface PipelineParts {
   readonly labels: readonly RowOf<typeof pipelineLabels>[]
   readonly plans: ReadonlyMap<number, StoredPlans>
+  readonly interruptions: ReadonlyMap<number, number>
 }
 
 export async function readPipelineParts(
@@ -38,14 +40,29 @@ export async function readPipelineParts(
   secrets: Secrets,
   longestPlan?: number,
 ): Promise<PipelineParts> {
-  const [labels, plans] = await Promise.all([
+  const [labels, plans, interrupted] = await Promise.all([
     selectRows(queries, pipelineLabels, (query) => query.where('pipeline_id', 'in', ids).orderBy('name')),
     readPlans(queries, 'pipeline', ids, secrets, longestPlan),
+    countInterruptions(queries, 'pipeline_id', ids),
   ])
-  return { labels, plans }
+  return { labels, plans, interruptions: interrupted }
 }
 
-export function joinPipelines(rows: readonly PipelineRow[], { labels, plans }: PipelineParts): Pipeline[] {
+/** By pipeline or task; without those that were never interrupted. */
+async function countInterruptions(queries: Queries, column: 'pipeline_id' | 'task_id', ids: Ids) {
+  const rows = await queries
+    .selectFrom(interruptions.name)
+    .select((builder) => [`${column} as id`, builder.fn.count('incident').distinct().as('count')])
+    .where(column, 'in', ids)
+    .groupBy(column)
+    .execute()
+  return new Map(rows.map(({ id, count }) => [Number(id), Number(count)]))
+}
+
+export function joinPipelines(
+  rows: readonly PipelineRow[],
+  { labels, plans, interruptions: interrupted }: PipelineParts,
+): Pipeline[] {
   const byPipeline = Map.groupBy(labels, ({ pipeline_id }) => pipeline_id)
   return rows.map((row) => {
     const { plan = [], problem } = plans.get(row.id) ?? {}
@@ -53,6 +70,7 @@ export function joinPipelines(rows: readonly PipelineRow[], { labels, plans }: P
       ...publicRow(pipelines, row),
       plan: maskSecrets(plan),
       labels: (byPipeline.get(row.id) ?? []).map(({ name }) => name),
+      interruptions: interrupted.get(row.id) ?? 0,
       ...(problem && { problem }),
     } as unknown as Pipeline
   })
@@ -84,7 +102,12 @@ export const newestStates = (queries: Queries, pipelineId: number): Promise<Task
 
 export async function readTasks(queries: Queries, rows: readonly TaskRow[], secrets: Secrets): Promise<Task[]> {
   const running = rows.filter(({ status }) => status === 'TASK_RUNNING').map(({ id }) => id)
-  const details = await progressOf(queries, running)
+  const begun = rows.filter(({ began_at }) => began_at !== null).map(({ id }) => id)
+  const [details, ...interrupted] = await Promise.all([
+    progressOf(queries, running),
+    ...[...inPieces(begun)].map((ids) => countInterruptions(queries, 'task_id', ids)),
+  ])
+  const interruptionsOf = new Map(interrupted.flatMap((counts) => [...counts]))
   return rows.map((row) => {
     const reader = createReader()
     const options = reader.read('options', () => openOptions(row.options, secrets), {})
@@ -94,6 +117,7 @@ export async function readTasks(queries: Queries, rows: readonly TaskRow[], secr
       options: maskSecrets(options),
       status: row.status as TaskStatus,
       progressDetail: details.get(row.id) ?? null,
+      interruptions: interruptionsOf.get(row.id) ?? 0,
       ...reader.problem(),
     } as unknown as Task
   })

@@ -90,6 +90,8 @@ export interface Pipeline extends Written, SyncPolicy, Sealed {
   readonly message: string
   readonly errorName: string
   readonly spentSeconds: number
+  /** How often servers, workers or threads that ran its tasks stopped or broke down. */
+  readonly interruptions: number
   /** From 1; 0 before the first. */
   readonly stage: number
   readonly labels: readonly string[]
@@ -143,6 +145,8 @@ export interface Task extends Written, Sealed {
   readonly beganAt: Date | null
   readonly finishedAt: Date | null
   readonly spentSeconds: number
+  /** How often whatever ran it stopped or broke down. */
+  readonly interruptions: number
 }
 
 export interface SubtaskDetail extends Written {
@@ -161,7 +165,7 @@ export interface SubtaskDetail extends Written {
 }
 export type TaskWithSubtasks = Omit<
   Task,
-  'subtasks' | 'progress' | 'progressDetail' | 'pipelineRow' | 'pipelineCol'
+  'subtasks' | 'progress' | 'progressDetail' | 'pipelineRow' | 'pipelineCol' | 'interruptions'
 > & {
   readonly subtaskDetails: readonly SubtaskDetail[]
 }

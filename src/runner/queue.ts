@@ -1,12 +1,16 @@
 /** Which pipeline runs next, and who runs it. Every change is made under a lock that all servers of a database share. */
 
+import { randomUUID } from 'node:crypto'
 import type { PipelineRow } from '../control-plane/pipeline-rows.ts'
 import { isFinished, QUEUED } from '../control-plane/states.ts'
 import { deleteRows, findRow, insertRow, type Queries, selectRows, updateRows } from '../control-plane/store.ts'
 import type { Database } from '../database/database.ts'
+import type { RowOf } from '../database/table.ts'
 import type { TaskStatus } from '../domain/enums.ts'
 import { pipelineLabels, pipelines, tasks } from '../system/pipelines.ts'
 import { pipelineLeases, servers, wantedCalculations } from '../system/runs.ts'
+import { hadMuchMemory, likelyCause, recordInterruption } from './interruptions.ts'
+import type { Interruption } from './task-dispatch.ts'
 
 const LOCK = 'pipelines'
 /** Pipelines that share such a label never run side by side. */
@@ -42,7 +46,12 @@ export async function takeNext(
 }
 
 async function take(queries: Queries, id: number, holder: string): Promise<PipelineRow | undefined> {
-  const values = { status: 'TASK_RUNNING', message: '', error_name: '', began_at: new Date() }
+  // One that was interrupted began when it first did.
+  const before = await findRow(queries, pipelines, { id, status: 'TASK_RESUME' })
+  const values = {
+    ...{ status: 'TASK_RUNNING', message: '', error_name: '' },
+    began_at: before?.began_at ?? new Date(),
+  }
   const changed = await updateRows(queries, pipelines, { id, status: [...QUEUED] }, values)
   if (changed === 0) return undefined
   await deleteRows(queries, pipelineLeases, { pipeline_id: id })
@@ -83,28 +92,57 @@ async function exclusiveLabels(queries: Queries): Promise<Map<number, string[]>>
   return new Map([...groups].map(([id, labels]) => [id, labels.map(({ name }) => name)]))
 }
 
+interface Recovery {
+  readonly resume: boolean
+  /** Servers run tasks themselves. */
+  readonly runsTasks: boolean
+  /** Whoever asks: what broke off on this server itself is lost as well. */
+  readonly leaseHolder: string
+}
+
 /** Puts back into the queue what nobody runs any more. Gives how many pipelines. */
 export async function recoverLost(
   database: Database,
   isLost: (leaseHolder: string, pipelineId: number) => Promise<boolean>,
-  resume: boolean,
+  { resume, runsTasks, leaseHolder }: Recovery,
 ): Promise<number> {
+  /** Whoever is found dead is forgotten at once, with what it told last. */
+  const lastSigns = new Map<string, RowOf<typeof servers>>()
   const lost = async (queries: Queries) => {
+    const running = await idsIn(queries, ['TASK_RUNNING'])
+    if (running.length === 0) return []
+    for (const row of await selectRows(queries, servers)) lastSigns.set(row.holder, row)
     const leases = new Map((await selectRows(queries, pipelineLeases)).map((lease) => [lease.pipeline_id, lease]))
-    const found: number[] = []
-    for (const { id } of await idsIn(queries, ['TASK_RUNNING'])) {
-      const lease = leases.get(id)
-      if (!lease || (await isLost(lease.holder, id))) found.push(id)
+    const found: { readonly id: number; readonly holder: string }[] = []
+    for (const { id } of running) {
+      const { holder } = leases.get(id) ?? {}
+      if (holder === undefined || (await isLost(holder, id))) found.push({ id, holder: holder ?? '' })
     }
     return found
   }
   if ((await lost(database.kysely)).length === 0) return 0
   return database.lockedBriefly(LOCK, async ({ kysely }) => {
     const found = await lost(kysely)
-    for (const id of found) await release(kysely, id, resume)
+    for (const { id, holder } of found) {
+      const what = holder === leaseHolder ? BROKEN_OFF : endOfServer(holder, lastSigns.get(holder))
+      // A run may break off on the same server more than once.
+      const stopped = runsTasks ? { ...what, incident: `${holder} ${randomUUID()}` } : undefined
+      await release(kysely, id, { resume, stopped })
+    }
     return found.length
   })
 }
+
+/**
+ * Servers are also stopped by force for reasons that have nothing to do with their tasks, so their end counts against tasks only
+ * if memory ran out.
+ */
+const endOfServer = (holder: string, last: RowOf<typeof servers> | undefined) => ({
+  isLoss: hadMuchMemory(last),
+  cause: likelyCause(holder, last),
+})
+
+const BROKEN_OFF = { isLoss: false, cause: 'its server could not reach the database' }
 
 /** The row, which stays as it is until the transaction ends: whoever changes the state of a pipeline holds it first. */
 export async function holdPipeline(transaction: Queries, id: number): Promise<PipelineRow | undefined> {
@@ -114,17 +152,35 @@ export async function holdPipeline(transaction: Queries, id: number): Promise<Pi
 
 const WHY = 'The server stopped while this was running.'
 
+interface Release {
+  /** It continues elsewhere; else it has failed. */
+  readonly resume: boolean
+  /** Only if it is still this one's. */
+  readonly leaseHolder?: string
+  /** Undefined: its tasks are not interrupted. */
+  readonly stopped: Interruption | undefined
+}
+
 /**
  * Ends the hold on a running pipeline, where it is still `leaseHolder`'s; its running tasks share its fate. What somebody
  * asked to be cancelled is cancelled, else it continues elsewhere or has failed.
  */
-export async function release(transaction: Queries, id: number, resume: boolean, leaseHolder?: string): Promise<void> {
+export async function release(transaction: Queries, id: number, how: Release): Promise<void> {
+  const { resume, leaseHolder, stopped } = how
   const pipeline = await holdPipeline(transaction, id)
   const lease = await findRow(transaction, pipelineLeases, { pipeline_id: id })
   if (!pipeline || (leaseHolder !== undefined && lease?.holder !== leaseHolder)) return
   await deleteRows(transaction, pipelineLeases, { pipeline_id: id })
   if (pipeline.status !== 'TASK_RUNNING') return
   const status = lease?.cancel_requested ? 'TASK_CANCELLED' : resume ? 'TASK_RESUME' : 'TASK_FAILED'
+  if (stopped && status === 'TASK_RESUME') {
+    const interrupted = await selectRows(transaction, tasks, (query) =>
+      query.where('pipeline_id', '=', id).where('status', '=', 'TASK_RUNNING'),
+    )
+    for (const { id: task_id } of interrupted) {
+      await recordInterruption(transaction, { task_id, pipeline_id: id }, stopped)
+    }
+  }
   const message = status === 'TASK_FAILED' ? WHY : ''
   const ended = status === 'TASK_RESUME' ? {} : { finished_at: new Date(), message }
   await updateRows(transaction, tasks, { pipeline_id: id, status: 'TASK_RUNNING' }, { status, ...ended })

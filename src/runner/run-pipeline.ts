@@ -11,6 +11,7 @@ import type { TaskStatus } from '../domain/enums.ts'
 import { messageOf } from '../errors.ts'
 import { pipelines, tasks } from '../system/pipelines.ts'
 import { pipelineLeases } from '../system/runs.ts'
+import { countLosses, endByLosses, hasLostTooOften, recordInterruption, runsAlone } from './interruptions.ts'
 import { describeLease, type Leases } from './leases.ts'
 import { BEGUN, type Begin, type TaskDispatch, type TaskOutcome } from './task-dispatch.ts'
 
@@ -21,6 +22,8 @@ export interface PipelineRun {
   readonly leaseHolder: string
   /** The connection that a task works through, if any. */
   readonly connectionOf: (task: TaskRow) => string | null
+  /** A message with what the task is about. */
+  readonly named: (task: TaskRow, message: string) => string
   /** For sharing workers; empty: of no project. */
   readonly project: string
   readonly leases: Leases
@@ -35,7 +38,7 @@ export const CANCELLED = 'cancelled by a user'
 const PAUSE_MS = 1000
 /** Tasks of a stage that are begun, wait for others or for a thread; a plan may have many thousands. */
 const MOST_AT_ONCE = 100
-/** A task that loses the database or its worker so often has more to tell than that it restarts. */
+/** A task that loses the database so often has more to tell than that it restarts. */
 const MOST_ATTEMPTS = 10
 const isQueued = ({ status }: TaskRow) => (QUEUED as readonly string[]).includes(status)
 const hasRun = (task: TaskRow) => task.began_at !== null && !isQueued(task) && task.status !== 'TASK_RUNNING'
@@ -68,25 +71,35 @@ export async function runPipeline(run: PipelineRun): Promise<void> {
     const lane = async () => {
       for (const task of next) {
         if (signal.aborted) return
-        await runAlone(task)
+        await runToEnd(task)
       }
     }
     const lanes = Array.from({ length: Math.min(MOST_AT_ONCE, waiting.length) }, lane)
     for (const result of await Promise.allSettled(lanes)) if (result.status === 'rejected') throw result.reason
   }
 
-  async function runAlone(task: TaskRow): Promise<void> {
+  async function runToEnd(task: TaskRow): Promise<void> {
     const begun = createBeginning(task)
     const handed = { id: task.id, connection: run.connectionOf(task) }
+    const { kysely } = database
     let outcome: TaskOutcome | undefined
+    // One that never began was never lost.
+    let losses = task.began_at ? await persist(run, () => countLosses(kysely, task.id)) : 0
     for (let attempts = 1; ; ) {
+      if (hasLostTooOften(losses)) {
+        outcome = await persist(run, () => endByLosses(kysely, task.id, (message) => run.named(task, message)))
+        break
+      }
       const followed = await persist(run, async () => dispatch.follow?.(handed, signal, begun.begin))
-      outcome = followed ? followed.outcome : await runLeased(task, begun.begin)
+      outcome = followed ? followed.outcome : await runLeased(task, runsAlone(losses), begun.begin)
+      const interruption = interruptionOf(outcome)
+      if (interruption) await persist(run, () => recordInterruption(kysely, idsOf(task), interruption))
       if (!outcome || !mayContinue(outcome) || signal.aborted) break
-      if (isCrash(outcome) && ++attempts > MOST_ATTEMPTS) break
-      run.log(`task ${task.id} (${task.plugin}) will continue: ${outcome.message}`)
+      if (interruption?.isLoss) losses++
+      if (!interruption && ++attempts > MOST_ATTEMPTS) break
+      run.log(`task ${task.id} (${task.plugin}) will continue${aloneWords(losses)}: ${outcome.message}`)
       await setState(run, tasks, task.id, { message: outcome.message })
-      await sleep(isCrash(outcome) ? PAUSE_MS : 0)
+      await sleep(interruption && !interruption.isLoss ? 0 : PAUSE_MS)
     }
     if (isStopping()) return
     // Cancelled before anybody continued it.
@@ -95,9 +108,9 @@ export async function runPipeline(run: PipelineRun): Promise<void> {
   }
 
   /** Leases before a thread: whoever it waits for may need one. */
-  async function runLeased(task: TaskRow, begin: Begin): Promise<TaskOutcome | undefined> {
+  async function runLeased(task: TaskRow, isAlone: boolean, begin: Begin): Promise<TaskOutcome | undefined> {
     const names = await persist(run, () => run.leasesOf(task))
-    const lessee = { task_id: task.id, pipeline_id: pipeline.id }
+    const lessee = idsOf(task)
     const end = await persist(run, () =>
       run.leases.take(names, lessee, signal, (lease) => wait(task, describeLease(lease))),
     )
@@ -108,7 +121,7 @@ export async function runPipeline(run: PipelineRun): Promise<void> {
       const connection = run.connectionOf(task)
       const { leaseHolder, project } = run
       return await dispatch.run(
-        { id, plugin, pipelineId, connection, leaseHolder, project, leases: end.tokens },
+        { id, plugin, pipelineId, connection, leaseHolder, project, leases: end.tokens, isAlone },
         signal,
         begin,
       )
@@ -135,14 +148,14 @@ export async function runPipeline(run: PipelineRun): Promise<void> {
     let beganAt: Date | undefined
     const begin: Begin = async (isStored = false) => {
       if (beganAt) return isStored || setState(run, tasks, task.id, { message: '' })
-      const began_at = new Date()
+      const began_at = task.began_at ?? new Date()
       const isBegun = isStored || (await setState(run, tasks, task.id, { ...BEGUN, status: 'TASK_RUNNING', began_at }))
       if (!isBegun) return false
       beganAt = began_at
       run.log(`task ${task.id} (${task.plugin}) begins`)
       return true
     }
-    return { begin, hasBegun: () => beganAt !== undefined, beganAt: () => beganAt ?? new Date() }
+    return { begin, hasBegun: () => beganAt !== undefined, beganAt: () => beganAt ?? task.began_at ?? new Date() }
   }
 
   async function end(task: TaskRow, outcome: TaskOutcome, beganAt: Date): Promise<void> {
@@ -157,8 +170,10 @@ export async function runPipeline(run: PipelineRun): Promise<void> {
 type Continuing = Extract<TaskOutcome, { status: 'TASK_FAILED' | 'TASK_RESUME' }>
 const mayContinue = (outcome: TaskOutcome): outcome is Continuing =>
   outcome.status === 'TASK_RESUME' || (outcome.status === 'TASK_FAILED' && outcome.isAway === true)
-/** Not when a worker said that it stops: that may happen any number of times. */
-const isCrash = (outcome: Continuing) => outcome.status === 'TASK_FAILED' || outcome.isLost
+const interruptionOf = (outcome: TaskOutcome | undefined) =>
+  outcome?.status === 'TASK_RESUME' ? outcome.interruption : undefined
+const idsOf = ({ id: task_id, pipeline_id }: TaskRow) => ({ task_id, pipeline_id })
+const aloneWords = (losses: number) => (runsAlone(losses) ? ', with no other task beside it' : '')
 
 /** What counts of an outcome after which nothing continues. */
 function lastOf(outcome: TaskOutcome, isCancelled: boolean): TaskOutcome {

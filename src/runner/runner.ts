@@ -6,6 +6,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { ControlPlane } from '../control-plane/control-plane.ts'
 import type { PipelineRow, TaskRow } from '../control-plane/pipeline-rows.ts'
+import { namedFailure } from '../control-plane/plan/task-title.ts'
 import { findRow } from '../control-plane/store.ts'
 import { blueprintOfRun } from '../control-plane/wanted-calculations.ts'
 import { counted } from '../counted.ts'
@@ -68,6 +69,8 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
   const { calculationDelayMs = CALCULATION_DELAY_MS } = options
   const running = new Map<number, Run>()
   const about = { role: 'server', host: hostname(), version }
+  // Workers live on without this server, and so do their tasks.
+  const runsTasks = dispatch.follow === undefined
   const joinOthers = async (): Promise<Server> => {
     const leaseHolder = newLeaseHolder()
     return {
@@ -110,7 +113,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
     // A run of our own that broke off, say because the database was away, is lost as well.
     const isLost = (other: string, id: number) =>
       other === leaseHolder ? Promise.resolve(!running.has(id)) : membership.isDead(other)
-    const recovered = await recoverLost(database, isLost, resume)
+    const recovered = await recoverLost(database, isLost, { resume, runsTasks, leaseHolder })
     if (recovered > 0) log.warn(`took over ${counted(recovered, 'pipeline')} of servers that stopped`)
     const isOurs = () => isMember && server.leaseHolder === leaseHolder
     while (!isStopped && isOurs()) {
@@ -166,6 +169,8 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
       await Promise.all([schedule.stop(), queue.stop(), deliveries.stop(), calculations.stop()])
       await work.close()
       const interrupted = [...running]
+      const { leaseHolder } = server
+      const stopped = runsTasks ? { incident: leaseHolder, isLoss: false, cause: 'its server was stopped' } : undefined
       for (const [, { abort }] of interrupted) abort.abort(STOPPED)
       await Promise.all(interrupted.map(([, { ended }]) => ended))
       // To the last: nobody takes for dead what is only ending.
@@ -175,7 +180,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
           await retrying(database, () =>
             database.kysely
               .transaction()
-              .execute((transaction) => release(transaction, id, resume, server.leaseHolder)),
+              .execute((transaction) => release(transaction, id, { resume, stopped, leaseHolder })),
           )
         }
         await server.membership.leave()
@@ -198,6 +203,8 @@ function beginner(control: ControlPlane, dispatch: TaskDispatch, leases: ReturnT
     const id = await blueprintOfRun(database.kysely, pipeline)
     return (id > 0 && (await findRow(database.kysely, blueprints, { id }))?.project_name) || ''
   }
+  const named = (task: TaskRow, message: string) =>
+    namedFailure({ plugin: task.plugin, options: optionsOf(task) }, message)
   const leasesOf = (task: TaskRow) => leasesOfTask(database, plugins, { plugin: task.plugin, options: optionsOf(task) })
 
   return (pipeline: PipelineRow, leaseHolder: string): Run => {
@@ -206,7 +213,7 @@ function beginner(control: ControlPlane, dispatch: TaskDispatch, leases: ReturnT
     write(`pipeline ${pipeline.id} begins`)
     const { signal } = abort
     void notify?.(pipeline.id, 'TASK_RUNNING')
-    const run = { pipeline, database, dispatch, leaseHolder, signal, log: write, connectionOf, leases, leasesOf }
+    const run = { pipeline, database, dispatch, leaseHolder, signal, log: write, connectionOf, leases, leasesOf, named }
     const ended = projectOf(pipeline)
       .then((project) => runPipeline({ ...run, project }))
       .catch((error) => log.error({ pipeline: pipeline.id }, `the run was interrupted: ${messageOf(error)}`))

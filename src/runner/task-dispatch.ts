@@ -9,12 +9,23 @@ export interface DispatchedTask {
 
 /** A task for whoever is to run it elsewhere. */
 export interface HandedTask extends DispatchedTask {
+  /** Nothing else may run in the same process. */
+  readonly isAlone: boolean
   readonly plugin: string
   readonly pipelineId: number
   readonly project: string
   /** The server that hands it out, and the tokens of what it has leased for it: they go to whoever takes the task. */
   readonly leaseHolder: string
   readonly leases: readonly string[]
+}
+
+/** Why an attempt at a task ended before the task did. */
+export interface Interruption {
+  /** Equal for all tasks that it interrupted. */
+  readonly incident: string
+  /** Whoever ran it ended without a word, and the task may be the reason. */
+  readonly isLoss: boolean
+  readonly cause: string
 }
 
 export type TaskOutcome =
@@ -29,8 +40,8 @@ export type TaskOutcome =
       /** It lost the database, and may continue from where it was when that is back. */
       readonly isAway?: boolean
     }
-  /** Whoever ran it has stopped: it continues from where it was. `isLost`: without a word, as a crash does. */
-  | { readonly status: 'TASK_RESUME'; readonly message: string; readonly isLost: boolean }
+  /** It continues from where it was. Without an interruption: it could not be handed out, or has lost the database. */
+  | { readonly status: 'TASK_RESUME'; readonly message: string; readonly interruption?: Interruption }
 
 /** What a task that begins is set to, besides its state. */
 export const BEGUN = { finished_at: null, message: '', error_name: '', failed_sub_task: '' }

@@ -1,10 +1,9 @@
 /** Where the log of a task is, and how it is read. */
 import { createReadStream } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createGzip } from 'node:zlib'
+import { packed, tarFile, tarText } from '../basics/tar.ts'
 import type { TaskRow } from '../control-plane/pipeline-rows.ts'
 import type { ServiceContext } from '../control-plane/services.ts'
 import { isFinished } from '../control-plane/states.ts'
@@ -99,51 +98,6 @@ export async function logArchive(
   const entries = async function* () {
     for (const name of names.sort()) yield* tarFile(join(folder, name), name)
     for (const task of others) yield* tarText(taskLogName(task), await storedLog(database.kysely, task.id))
-    yield Buffer.alloc(2 * BLOCK)
   }
-  // It is compressed by threads of its own, and read as it is sent: a log may be larger than memory.
-  // What goes wrong on the way ends the answer, whose reader is told of it.
-  return pipeline(Readable.from(entries()), createGzip(), () => {})
-}
-
-/** The format of every tar program (POSIX ustar): a header block, the content padded to blocks; two empty blocks at the end. */
-const BLOCK = 512
-const paddingOf = (size: number) => Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK)
-
-/** A log that grows meanwhile must not outgrow the size in its header, and one that was deleted is left out. */
-async function* tarFile(path: string, name: string): AsyncGenerator<Uint8Array> {
-  const found = await stat(path).catch((error) => {
-    if (!isMissing(error)) throw error
-  })
-  if (!found) return
-  const { size, mtimeMs } = found
-  yield tarHeader(name, size, mtimeMs)
-  if (size > 0) yield* createReadStream(path, { end: size - 1 })
-  yield paddingOf(size)
-}
-
-function* tarText(name: string, content: Buffer): Generator<Uint8Array> {
-  yield tarHeader(name, content.length, Date.now())
-  yield content
-  yield paddingOf(content.length)
-}
-
-function tarHeader(name: string, size: number, modifiedMs: number): Buffer {
-  const header = Buffer.alloc(BLOCK)
-  const octal = (value: number, digits: number) => `${Math.floor(value).toString(8).padStart(digits, '0')}\0`
-  const fields: readonly [offset: number, text: string][] = [
-    [0, name.slice(0, 99)],
-    [100, octal(0o644, 7)],
-    [108, octal(0, 7)],
-    [116, octal(0, 7)],
-    [124, octal(size, 11)],
-    [136, octal(modifiedMs / 1000, 11)],
-    [148, ' '.repeat(8)],
-    [156, '0'],
-    [257, 'ustar\u000000'],
-  ]
-  for (const [offset, text] of fields) header.write(text, offset, 'latin1')
-  const checksum = header.reduce((sum, byte) => sum + byte, 0)
-  header.write(`${checksum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1')
-  return header
+  return packed(entries())
 }

@@ -1,11 +1,14 @@
 /** Runs tasks in threads of this process, so that the API answers while they work. */
+import { randomUUID } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { createFence } from './fence.ts'
-import type { DispatchedTask, TaskDispatch, TaskOutcome } from './task-dispatch.ts'
+import type { Begin, HandedTask, TaskDispatch, TaskOutcome } from './task-dispatch.ts'
 import type { FromWorker, ToWorker, WorkerSetup } from './task-worker.ts'
 
 /** Each thread holds a heap and database connections; what is past this number waits its turn. */
 const MOST_THREADS = 8
+/** Holds the largest page. */
+const HEAP_MB = 1024
 /** A thread that has had nothing to do for so long gives its memory back. */
 const IDLE_MS = 60_000
 /** A task that was asked to stop and is busy computing does not hear it: then its thread ends with it. */
@@ -13,6 +16,7 @@ const OBEY_MS = 700
 
 interface Thread {
   readonly worker: Worker
+  readonly id: string
   /** Tasks under way; several only when they share a connection, whose pacing and quota live in the thread. */
   tasks: number
   connection: string | null
@@ -21,38 +25,44 @@ interface Thread {
   isEnding: boolean
 }
 
-const failed = (message: string): TaskOutcome => ({
-  status: 'TASK_FAILED',
-  message,
-  errorName: 'FatalError',
-  failedSubTask: '',
+/** All tasks of the thread are lost, and any of them may be the reason. */
+const brokenDown = ({ id: incident }: Thread, cause: string): TaskOutcome => ({
+  status: 'TASK_RESUME',
+  message: `The thread that ran it broke down: ${cause}.`,
+  interruption: { incident, isLoss: true, cause },
 })
+const isOutOfMemory = (error: Error) => (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY'
+const causeOf = (error: Error) =>
+  isOutOfMemory(error) ? `out of memory (a thread may have ${HEAP_MB} MB)` : `a crash (${error.message})`
 
 export function createTaskThreads(setup: Omit<WorkerSetup, 'fenceMemory'>): TaskDispatch {
   const fence = createFence()
   const threads = new Set<Thread>()
+  /** In the order in which they came; each that is woken looks again, and those that must wait on keep their order. */
   const waiting = new Set<() => void>()
-  const wakeOne = () => {
-    const [first] = waiting
-    if (first) waiting.delete(first)
-    first?.()
+  const wake = () => {
+    for (const look of [...waiting]) look()
   }
+  /** Tasks that run alone, or wait for that: meanwhile no other begins. */
+  const alone: HandedTask[] = []
+  const mayBegin = (task: HandedTask) =>
+    alone.length === 0 || (alone[0] === task && [...threads].every(({ tasks }) => tasks === 0))
 
   function start(): Thread {
     const worker = new Worker(new URL('./task-worker.ts', import.meta.url), {
       workerData: { ...setup, fenceMemory: fence.memory } satisfies WorkerSetup,
       execArgv: [],
-      // A heap that may grow to gigabytes is collected late: this one takes a third less, and still holds the largest page.
-      resourceLimits: { maxYoungGenerationSizeMb: 48, maxOldGenerationSizeMb: 1024 },
+      // A heap that may grow to gigabytes is collected late: this one takes a third less.
+      resourceLimits: { maxYoungGenerationSizeMb: 48, maxOldGenerationSizeMb: HEAP_MB },
     })
     // Many tasks may listen to one.
     worker.setMaxListeners(0)
-    const thread: Thread = { worker, tasks: 0, connection: null, nap: undefined, isEnding: false }
+    const thread: Thread = { worker, id: randomUUID(), tasks: 0, connection: null, nap: undefined, isEnding: false }
     threads.add(thread)
     worker.once('exit', () => {
       threads.delete(thread)
       clearTimeout(thread.nap)
-      wakeOne()
+      wake()
     })
     // A broken thread takes no further task; without a listener its error would end the process.
     worker.on('error', () => threads.delete(thread))
@@ -72,30 +82,37 @@ export function createTaskThreads(setup: Omit<WorkerSetup, 'fenceMemory'>): Task
     return idle ?? (threads.size < MOST_THREADS ? start() : undefined)
   }
 
+  const untilWoken = (signal: AbortSignal) =>
+    new Promise<void>((done) => {
+      const go = () => {
+        waiting.delete(go)
+        signal.removeEventListener('abort', go)
+        done()
+      }
+      waiting.add(go)
+      signal.addEventListener('abort', go)
+    })
+
   /** Undefined when the signal is given while all threads are busy. */
-  async function take({ connection }: DispatchedTask, signal: AbortSignal): Promise<Thread | undefined> {
+  async function take(task: HandedTask, signal: AbortSignal): Promise<Thread | undefined> {
+    const { connection } = task
     while (!signal.aborted) {
-      const thread = choose(connection)
+      const thread = mayBegin(task) ? choose(connection) : undefined
       if (thread) {
         clearTimeout(thread.nap)
         thread.tasks++
         thread.connection = connection
         return thread
       }
-      await new Promise<void>((done) => {
-        waiting.add(done)
-        signal.addEventListener('abort', () => waiting.delete(done) && done(), { once: true })
-      })
+      await untilWoken(signal)
     }
-    // It may have been woken for a thread that it will not take now.
-    wakeOne()
     return undefined
   }
 
   function give(thread: Thread): void {
     thread.tasks--
     if (thread.tasks === 0) thread.nap = setTimeout(() => end(thread), IDLE_MS).unref()
-    wakeOne()
+    wake()
   }
 
   /** Undefined when the thread was ended because of another task. */
@@ -114,10 +131,10 @@ export function createTaskThreads(setup: Omit<WorkerSetup, 'fenceMemory'>): Task
         deadline = setTimeout(() => end(thread), OBEY_MS)
       }
       const hear = (message: FromWorker) => message.taskId === taskId && settle(message.outcome)
-      const fail = (error: Error) => settle(failed(`The thread of this task crashed: ${error.message}`))
-      const exit = () => {
+      const fail = (error: Error) => settle(brokenDown(thread, causeOf(error)))
+      const exit = (code: number) => {
         if (signal.aborted) settle({ status: 'TASK_CANCELLED' })
-        else settle(thread.isEnding ? undefined : failed('The thread of this task ended unexpectedly.'))
+        else settle(thread.isEnding ? undefined : brokenDown(thread, `it ended by itself with code ${code}`))
       }
       worker.on('message', hear).on('error', fail).on('exit', exit)
       worker.postMessage({ run: taskId } satisfies ToWorker)
@@ -126,20 +143,30 @@ export function createTaskThreads(setup: Omit<WorkerSetup, 'fenceMemory'>): Task
     })
   }
 
+  async function runInThread(task: HandedTask, signal: AbortSignal, begin: Begin): Promise<TaskOutcome | undefined> {
+    for (let isBegun = false; ; ) {
+      const thread = await take(task, signal)
+      if (!thread) return isBegun ? { status: 'TASK_CANCELLED' } : undefined
+      try {
+        isBegun ||= await begin()
+        if (!isBegun) return undefined
+        const outcome = await runOn(thread, task.id, signal)
+        if (outcome) return outcome
+      } finally {
+        give(thread)
+      }
+    }
+  }
+
   return {
     fence,
     async run(task, signal, begin) {
-      for (let isBegun = false; ; ) {
-        const thread = await take(task, signal)
-        if (!thread) return isBegun ? { status: 'TASK_CANCELLED' } : undefined
-        try {
-          isBegun ||= await begin()
-          if (!isBegun) return undefined
-          const outcome = await runOn(thread, task.id, signal)
-          if (outcome) return outcome
-        } finally {
-          give(thread)
-        }
+      if (task.isAlone) alone.push(task)
+      try {
+        return await runInThread(task, signal, begin)
+      } finally {
+        if (task.isAlone) alone.splice(alone.indexOf(task), 1)
+        wake()
       }
     },
     async close() {

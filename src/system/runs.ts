@@ -25,6 +25,8 @@ export const servers = defineTable(
     version: string(40),
     /** Tasks at a time; workers only. */
     concurrency: bigint(),
+    /** How much it used of the memory that it may have, at its last beat. */
+    memory_percent: bigint(),
     /** It takes nothing new, and will stop. */
     is_draining: boolean(),
     /** Why the collection stands still as far as this process alone can tell, such as its disk; empty: it does not. */

@@ -29,6 +29,10 @@ export const taskRuns = defineTable(
     /** The server that handed it out, and the version of its code. */
     coordinator: string(200),
     version: string(40),
+    /** Nothing else may run in the worker that takes it. */
+    is_alone: boolean(),
+    /** The worker that takes nothing else until it can take this one. */
+    reserved_by: string(200),
     /** Empty: nobody has taken it. */
     worker: indexed(string(200)),
     /** JSON; empty while it waits or runs. */
@@ -51,6 +55,21 @@ export const taskLogs = defineTable(
     ...written,
   },
   { meaning: 'Logs of tasks that workers ran, for servers that do not have their files.' },
+)
+
+export const interruptions = defineTable(
+  '_weir_interruptions',
+  {
+    task_id: key(bigint()),
+    /** What happened, equal for all tasks that it interrupted: the server or worker that ended, or a thread of it. */
+    incident: key(string(200)),
+    pipeline_id: indexed(bigint()),
+    /** It ended without a word, and the task may be the reason. */
+    is_loss: boolean(),
+    cause: text(),
+    ...written,
+  },
+  { meaning: 'What interrupted tasks: servers, workers and threads that stopped or broke down.' },
 )
 
 export const requestBudgets = defineTable(

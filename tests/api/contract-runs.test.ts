@@ -19,7 +19,7 @@ const PIPELINE = [
     'finishedAt',
     'status',
   ],
-  ...['message', 'errorName', 'spentSeconds', 'stage', 'labels', 'priority', ...POLICY],
+  ...['message', 'errorName', 'spentSeconds', 'interruptions', 'stage', 'labels', 'priority', ...POLICY],
 ]
 const TASK = [
   ...[
@@ -35,6 +35,7 @@ const TASK = [
     'progressDetail',
   ],
   ...['failedSubTask', 'pipelineId', 'pipelineRow', 'pipelineCol', 'beganAt', 'finishedAt', 'spentSeconds'],
+  'interruptions',
 ]
 const DORA = { plugin: 'dora', subtasks: [], options: { projectName: 'x' } }
 

@@ -1,5 +1,11 @@
 /** Dashboards over HTTP: ranges, one's own, public links, and marks on pictures of time. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { templateOf } from '../../src/dashboards/grafana/template.ts'
+import { dashboardNamed, dashboards } from '../../src/dashboards/index.ts'
 import { write } from '../../src/database/write.ts'
 import { sharedDashboards } from '../../src/system/dashboards.ts'
 import { trafficJournal, trafficSwitches } from '../../src/traffic/engine/tables.ts'
@@ -38,6 +44,33 @@ describeEachDatabase('dashboards over HTTP', (test) => {
     }
   })
   afterAll(() => api.close())
+
+  it('give templates for Grafana: one, one of your own, and all, for the database in use', async () => {
+    const type = test.engine === 'postgres' ? 'grafana-postgresql-datasource' : 'mysql'
+    const one = await as(TOKENS.viewer, 'GET', '/v1/dashboards/dora/template')
+    expect(one.body).toEqual(JSON.parse(JSON.stringify(templateOf(dashboardNamed('dora'), { engine: test.engine }))))
+    expect(one.body.__requires).toContainEqual(expect.objectContaining({ type: 'datasource', id: type }))
+    const fixed = await as(TOKENS.viewer, 'GET', '/v1/dashboards/dora/template?datasource=own')
+    expect(JSON.stringify(fixed.body)).not.toContain('DS_WEIR')
+    expect(fixed.body.panels.at(-1).datasource).toEqual({ type, uid: 'own' })
+    const own = (await ask('POST', '/v1/own-dashboards', { title: 'For Grafana', panels: [PANEL] })).body
+    const ownTemplate = (await ask('GET', `/v1/dashboards/${own.name}/template`)).body
+    expect([ownTemplate.title, ownTemplate.panels.length]).toEqual(['For Grafana', 1])
+
+    const headers = { authorization: `Bearer ${TOKENS.viewer}` }
+    const { rawPayload } = await api.server.inject({ url: '/v1/dashboard-templates.tar.gz', headers })
+    const folder = mkdtempSync(join(tmpdir(), 'weir-templates-'))
+    try {
+      execFileSync('tar', ['--extract', '--gzip', '--directory', folder], { input: rawPayload })
+      expect(readdirSync(folder).sort()).toEqual(dashboards.map(({ name }) => `${name}.json`).sort())
+      expect(JSON.parse(readFileSync(join(folder, 'dora.json'), 'utf8'))).toEqual(one.body)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+    const refused = await ask('GET', '/v1/dashboards/dora/template?datasource=a%20b')
+    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('must be the uid')])
+    expect((await ask('GET', '/v1/dashboards/nothing/template')).status).toBe(404)
+  })
 
   it('say what a range is now, and what lies before it', async () => {
     const { body } = await ask('GET', '/v1/dashboards/dora?from=now-1Q/Q&to=now-1Q/Q')

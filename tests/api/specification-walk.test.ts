@@ -2,8 +2,6 @@
  * The specification, line by line, over HTTP alone: from a connection to Jira to the service report, which equals plain SQL
  * in the words of the specification. Dates lie in the last months, because a new project collects six of them.
  */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Runner } from '../../src/runner/runner.ts'
@@ -299,8 +297,7 @@ describeEachDatabase('the specification, walked line by line', (test) => {
     expect(options.map(({ value }: any) => value).filter((each: string) => !/All/.test(each))).toEqual([
       ...['Defect', 'Feature', 'Outage'],
     ])
-    const file = join(import.meta.dirname, `../../dashboards/${test.engine}/service-report.json`)
-    const { panels } = JSON.parse(readFileSync(file, 'utf8'))
+    const { panels } = await send('GET', '/v1/dashboards/service-report/template')
     const template = panels.find(({ title }: any) => title === 'Recovery by month').targets[0].rawSql as string
     for (const name of ['issue_category', 'component']) expect(template).toContain(`\${${name}:sqlstring}`)
     const range = { from: new Date(RANGE.from), to: new Date(RANGE.to) }

@@ -183,6 +183,27 @@ describeOneDatabase('a large backup', (test) => {
     }
   })
 
+  it.skipIf(!isMounted)(
+    'cannot be rehearsed on a full disk, which is empty again afterwards',
+    {
+      timeout: ENOUGH_MS,
+    },
+    async () => {
+      for (const name of readdirSync(disk)) rmSync(join(disk, name))
+      const folder = newFolder()
+      const { code, errors } = await runCli(['backup', '--to', folder, '--rehearse'], {
+        ...environment(),
+        TMPDIR: disk,
+      })
+      expect([code, errors]).toEqual([
+        1,
+        expect.stringMatching(/^weir: The backup is there, but .* set TMPDIR to .*is full/),
+      ])
+      expect(readdirSync(disk)).toEqual([])
+      expect(readdirSync(folder)).toEqual([expect.stringMatching(NAME)])
+    },
+  )
+
   it('goes to a bucket in parts, signed, also when the store fails at times, and comes back whole', {
     timeout: ENOUGH_MS,
   }, async () => {

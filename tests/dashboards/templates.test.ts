@@ -1,10 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { renderTemplates } from '../../scripts/generate-docs.ts'
+import { writeTemplates } from '../../scripts/write-dashboards.ts'
 import { ALL, panelsOf } from '../../src/dashboards/dashboard.ts'
 import { templateOf } from '../../src/dashboards/grafana/template.ts'
+import { OWN_HEALTH_FILE } from '../../src/dashboards/grafana/template-files.ts'
 import { ENGINES } from '../../src/dashboards/grafana/text.ts'
 import { dashboards } from '../../src/dashboards/index.ts'
 import { migrate } from '../../src/database/migrate.ts'
@@ -14,15 +16,25 @@ import { allTables } from '../../src/tables.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { asGrafana } from './as-grafana.ts'
 
-const folder = join(import.meta.dirname, '../../dashboards')
-
 describe('templates for Grafana', () => {
-  it('are those of the definitions', () => {
-    const files = renderTemplates()
-    for (const [file, text] of files) expect(readFileSync(file, 'utf8'), 'stale: run `npm run docs`').toBe(text)
-    expect(ENGINES.flatMap((engine) => readdirSync(join(folder, engine))).length, 'a template of no dashboard').toBe(
-      files.length,
-    )
+  it('are written for both engines, one per dashboard, and the one of Weir itself', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-templates-'))
+    try {
+      mkdirSync(join(folder, ENGINES[0]))
+      for (const before of ['README.md', `${ENGINES[0]}/renamed-since.json`]) writeFileSync(join(folder, before), '{}')
+      expect(writeTemplates(folder)).toBe(ENGINES.length * dashboards.length + 1)
+      expect(readdirSync(folder).sort()).toEqual(['README.md', 'prometheus', ...ENGINES].sort())
+      for (const engine of ENGINES) {
+        expect(readdirSync(join(folder, engine)).sort()).toEqual(dashboards.map(({ name }) => `${name}.json`).sort())
+        for (const dashboard of dashboards) {
+          const written = JSON.parse(readFileSync(join(folder, engine, `${dashboard.name}.json`), 'utf8'))
+          expect(written).toEqual(JSON.parse(JSON.stringify(templateOf(dashboard, { engine }))))
+        }
+      }
+      expect(readdirSync(join(folder, 'prometheus'))).toEqual([OWN_HEALTH_FILE])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 
   it.each(ENGINES)('ask whoever imports them for a datasource, and name no host, user or schema (%s)', (engine) => {

@@ -1,11 +1,13 @@
-import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, join, relative, resolve } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { writeTemplates } from '../../scripts/write-dashboards.ts'
 import { readConfig } from '../../src/config.ts'
 import { UNFINISHED } from '../../src/control-plane/states.ts'
 import { danglingIn } from './support/dangling.ts'
+import { repositoryFiles } from './support/dockerfile.ts'
 import { BUILD_LIMIT_MS, ensureHelm, lint, type Manifest, missing, render } from './support/helm.ts'
 import { breachesOf, containersOf, podOf, problemsOf, templateOf } from './support/kubernetes.ts'
 import { missing as noPromtool, promtool } from './support/promtool.ts'
@@ -31,6 +33,20 @@ const reason = missing ? ` (skipped: ${missing})` : ''
 describe('the chart', () => {
   it('has the version of the package', () => {
     expect(parse(read('deploy/chart/Chart.yaml'))).toMatchObject({ version, appVersion: version })
+  })
+
+  it('links to folders that a clone has from the beginning', () => {
+    const files = repositoryFiles()
+    const folder = join(root, 'deploy/chart')
+    const links = readdirSync(folder, { withFileTypes: true }).filter((each) => each.isSymbolicLink())
+    expect(links.map(({ name }) => name).sort()).toEqual(['dashboards', 'prometheus'])
+    for (const { name } of links) {
+      const target = relative(root, resolve(folder, readlinkSync(join(folder, name))))
+      expect(
+        files.some((path) => path.startsWith(`${target}/`)),
+        name,
+      ).toBe(true)
+    }
   })
 
   it('has no secret among its values', () => {
@@ -65,6 +81,7 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
     of(name).find((each) => each.kind === kind && each.metadata.name === own)
 
   beforeAll(async () => {
+    writeTemplates()
     await ensureHelm()
     rendered = Object.fromEntries(CASES.map((name) => [name, render(['--values', fileOf(name)])]))
   }, BUILD_LIMIT_MS)

@@ -123,7 +123,7 @@ describe('the load balancer', () => {
         { arn: two, weight: 50 },
       ],
     })
-    await balancer.forward(found!, [{ arn: one, weight: 100 }])
+    await balancer.forward(found!, { groups: [{ arn: one, weight: 100 }], isSticky: false, durationSeconds: undefined })
     const after = (await moto.client.send(new elb.DescribeRulesCommand({ RuleArns: [rule] }))).Rules![0]!.Actions!
     expect(after.map(({ Type }) => Type)).toEqual(['authenticate-oidc', 'forward'])
     expect((await balancer.rules(arn)).find((each) => each.rule === rule)!.groups).toEqual([{ arn: one, weight: 100 }])

@@ -212,6 +212,25 @@ describeEachDatabase('runner', (test) => {
     expect(first?.finishedAt?.getTime()).toBeLessThanOrEqual(second?.beganAt?.getTime() ?? 0)
   })
 
+  it('lets no lower priority pass a higher one that is blocked, or it would never get its turn', async () => {
+    const plan = [[paint({ place: 'passed', count: 1 }, ['collectPaint'])]]
+    const running = await create({ plan, labels: ['parallel/passed'] })
+    await sql`insert into _weir_servers (holder, beats) values ('the-only-one', 1)`.execute(test.database.kysely)
+    expect(await takeNext(test.database, 'the-only-one', 0)).toMatchObject({ id: running.id })
+    const blocked = await create({ plan, priority: 5, labels: ['parallel/passed'] })
+    const lower = await create({ plan, priority: 4 })
+    expect(await takeNext(test.database, 'the-only-one', 0)).toBeUndefined()
+    const free = await create({ plan, priority: 5 })
+    expect(await takeNext(test.database, 'the-only-one', 0)).toMatchObject({ id: free.id })
+    expect(await takeNext(test.database, 'the-only-one', 0)).toBeUndefined()
+    for (const { id } of [running, blocked, lower, free]) await control.services.pipelines.cancel(id)
+    await sql`delete from _weir_servers where holder = 'the-only-one'`.execute(test.database.kysely)
+    await start()
+    for (const { id } of [running, blocked, lower, free]) {
+      expect(await untilFinished(control, id)).toMatchObject({ status: 'TASK_CANCELLED' })
+    }
+  })
+
   it('never runs a pipeline on two servers, and takes over from one that fell silent', async () => {
     const created = await Promise.all(
       Array.from({ length: 6 }, (_, index) => create({ plan: [[paint({ place: `t${index}`, count: 1 })]] })),

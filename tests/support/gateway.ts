@@ -1,6 +1,7 @@
 /** A way to a server that can be cut or held up: whoever goes through it sees the server away or silent. */
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { Transform } from 'node:stream'
 
 export interface Gateway {
   /** The same address, through here. */
@@ -10,6 +11,8 @@ export interface Gateway {
   /** Nothing listens any more. */
   stop(): Promise<void>
   start(): Promise<void>
+  /** What goes through here takes so much longer each way; 0: no longer. */
+  delay(milliseconds: number): void
   /** New connections are taken, and nothing is answered; gives how many wait so. */
   hold(): { waiting(): number; release(): void }
   close(): Promise<void>
@@ -20,6 +23,15 @@ export async function openGateway(url: string): Promise<Gateway> {
   const sockets = new Set<Socket>()
   let isBroken = false
   let held: (() => void)[] | undefined
+  let delayMs = 0
+  /** In the order in which it came. */
+  const late = () =>
+    new Transform({
+      transform(chunk, _encoding, done) {
+        if (delayMs === 0) done(null, chunk)
+        else setTimeout(done, delayMs, null, chunk)
+      },
+    })
   const server = createServer((client) => {
     if (isBroken) return client.destroy()
     client.on('error', () => {})
@@ -38,7 +50,7 @@ export async function openGateway(url: string): Promise<Gateway> {
         sockets.delete(one)
         other.destroy()
       })
-      one.pipe(other)
+      one.pipe(late()).pipe(other)
     }
   }
   server.listen(0, '127.0.0.1')
@@ -62,6 +74,9 @@ export async function openGateway(url: string): Promise<Gateway> {
       cut()
     },
     stop,
+    delay(milliseconds) {
+      delayMs = milliseconds
+    },
     async start() {
       isBroken = false
       if (server.listening) return

@@ -23,6 +23,7 @@ export const PROGRAMS: readonly string[] = [
   'tests/pipelines/support/server-target.ts',
   'tests/plugin-kit/kill-target.ts',
   'tests/plugin-kit/rotating-target.ts',
+  'tests/standstill/support/server-target.ts',
   'tests/workers/support/server-target.ts',
   'tests/workers/support/worker-target.ts',
   // Plugins that these load by address.

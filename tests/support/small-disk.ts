@@ -1,7 +1,35 @@
-/** Fills a small file system to the last byte; gives the way to free it. */
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+/** A disk that is really full: a file system of 20 MB. Only root may mount one, and not in every container. */
+import { spawnSync } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+export interface SmallDisk {
+  readonly folder: string
+  /** Also while programs still have files open there. */
+  release(): void
+}
+
+export function mountSmallDisk(): SmallDisk | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-small-disk-'))
+  const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'tmpfs', folder]).status === 0
+  const release = () => {
+    if (isMounted) spawnSync('umount', ['-l', folder])
+    rmdirSync(folder)
+  }
+  if (isMounted) return { folder, release }
+  release()
+  return undefined
+}
+
+/** Whether this machine lets us. */
+export const mayMount = (): boolean => {
+  const disk = mountSmallDisk()
+  disk?.release()
+  return disk !== undefined
+}
+
+/** Fills it to the last byte; gives the way to free it. */
 export function fillDisk(folder: string): () => void {
   const path = join(folder, 'filler')
   const file = openSync(path, 'w')

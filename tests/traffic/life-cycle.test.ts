@@ -11,6 +11,7 @@ import { actionKey } from '../../src/traffic/model/action.ts'
 import type { RoutePlan } from '../../src/traffic/model/plan.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { putEnvironmentBack } from '../support/environment.ts'
+import { ElbError } from './support/fake-elbv2.ts'
 import { startWorld, type World } from './support/world.ts'
 
 describeEachDatabase('traffic switch', (database) => {
@@ -32,6 +33,7 @@ describeEachDatabase('traffic switch', (database) => {
 
   async function start(change: (plan: RoutePlan) => void = () => {}): Promise<SwitchRow> {
     world = await startWorld(change)
+    world.elb.now = world.route53.now = () => clock
     Object.assign(process.env, world.environment)
     return createSwitch(database.database, world.plan, 'ada')
   }
@@ -205,7 +207,12 @@ describeEachDatabase('traffic switch', (database) => {
         )
         expect((await rolledBack).state).toBe('rolled-back')
         const ingress = world.current.get('Ingress', 'shop', 'web')!
-        expect(ingress.spec.rules[0].http.paths[0].backend.service).toEqual({ name: 'web', port: { number: 80 } })
+        // The deleted one is made as it was at that moment: with the action.
+        expect(ingress.spec.rules[0].http.paths[0].backend.service).toEqual(
+          currentIngress === 'delete-ingress'
+            ? { name: 'web-switch', port: { name: 'use-annotation' } }
+            : { name: 'web', port: { number: 80 } },
+        )
         expect(ingress.spec.rules).toHaveLength(currentIngress === 'delete-ingress' ? 1 : 2)
       },
     )
@@ -214,8 +221,11 @@ describeEachDatabase('traffic switch', (database) => {
       const row = await start((plan) => (plan.verifyTimeoutSeconds = 1))
       await reach(row, 'shifting')
       world.currentController.isPaused = true
+      world.elb.intercept = (action) =>
+        action === 'ModifyRule' ? new ElbError('AccessDenied', 'not authorized') : undefined
       await expect(go(row, 'rollback')).rejects.toThrow('wanted 100/0')
       expect((await getSwitch(database.database, row.id)).state).toBe('rolling-back')
+      world.elb.intercept = () => undefined
       world.currentController.isPaused = false
       world.currentController.reconcile()
       expect((await go(row, 'rollback')).state).toBe('rolled-back')

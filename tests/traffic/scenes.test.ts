@@ -40,7 +40,9 @@ describeOneDatabase('at three in the morning', (database) => {
     })
 
     test('an empty group under load fails, and is rolled back or told', async () => {
-      const row = await start()
+      const row = await start((plan) => {
+        for (const step of plan.steps) step.onFail = 'pause'
+      })
       await shift(row, 2)
       stage.group().targets.clear()
       const shifting = await tick(stage.engine, row.id)

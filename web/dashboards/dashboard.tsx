@@ -61,6 +61,9 @@ export function DashboardPage() {
       actions={
         definition && (
           <>
+            <Button variant="subtle" component="a" href={`/v1/dashboards/${definition.name}/template`} download>
+              For Grafana
+            </Button>
             {own && isOperator && !search.edit && (
               <Button variant="default" onClick={() => onSearch((before) => ({ ...before, edit: true }))}>
                 Arrange

@@ -19,11 +19,16 @@ export function DashboardList() {
       title="Dashboards"
       says="Each answers one question, for the project and the time that you choose."
       actions={
-        isOperator && (
-          <Button variant="default" onClick={() => void navigate({ search: { new: true } })}>
-            Arrange your own
+        <>
+          <Button variant="subtle" component="a" href="/v1/dashboard-templates.tar.gz" download>
+            All for Grafana
           </Button>
-        )
+          {isOperator && (
+            <Button variant="default" onClick={() => void navigate({ search: { new: true } })}>
+              Arrange your own
+            </Button>
+          )}
+        </>
       }
     >
       <Asked of={dashboards}>

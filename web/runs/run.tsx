@@ -120,7 +120,7 @@ function Parts({ run, tasks, subjects }: PartsProps) {
 }
 
 function Summary({ run, tasks }: { readonly run: Pipeline; readonly tasks: readonly Task[] }) {
-  const { status, finishedTasks, totalTasks, spentSeconds, beganAt, finishedAt, blueprintId } = run
+  const { status, finishedTasks, totalTasks, spentSeconds, beganAt, finishedAt, blueprintId, interruptions } = run
   const ends = tasks.flatMap(({ progressDetail }) => progressDetail?.estimatedEnd ?? [])
   const end = ends.sort().at(-1)
   return (
@@ -147,6 +147,7 @@ function Summary({ run, tasks }: { readonly run: Pipeline; readonly tasks: reado
           {spentSeconds > 0 && <> in {duration(spentSeconds / 60)}</>}, <Moment at={finishedAt} />
         </>
       )}
+      {interruptions > 0 && `, interrupted ${counted(interruptions, 'time')}`}
       {blueprintId > 0 && <ProjectOf blueprintId={blueprintId} />}
     </>
   )

@@ -123,7 +123,7 @@ interface FactsProps {
   readonly records: readonly { readonly isCollector: boolean; readonly finishedRecords: number }[] | undefined
 }
 
-function Facts({ task: { progressDetail: detail }, receipts, records = [] }: FactsProps): ReactNode {
+function Facts({ task: { progressDetail: detail, interruptions }, receipts, records = [] }: FactsProps): ReactNode {
   const sum = (values: readonly number[]) => values.reduce((total, each) => total + each, 0)
   const collected = sum(records.filter(({ isCollector }) => isCollector).map(({ finishedRecords }) => finishedRecords))
   const requests = detail ? detail.requests : sum(receipts.map((receipt) => receipt.requests))
@@ -133,6 +133,7 @@ function Facts({ task: { progressDetail: detail }, receipts, records = [] }: Fac
     ['Requests', requests > 0 ? requests : null],
     ['Unchanged, not charged', unchanged > 0 ? unchanged : null],
     ['Requests left', detail?.requestsLeft ?? null],
+    ['Interruptions', interruptions > 0 ? interruptions : null],
   ]
   const known = facts.filter(([, value]) => value !== null)
   if (known.length === 0) return null

@@ -31,7 +31,7 @@ export interface Step {
   readonly weights: { readonly current: number; readonly target: number }
   readonly dwellSeconds: number
   readonly gates: readonly Gate[]
-  readonly onFail: 'pause' | 'rollback'
+  readonly onFail?: 'pause' | 'rollback'
 }
 interface Gate {
   readonly kind: string

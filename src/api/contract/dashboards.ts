@@ -55,6 +55,14 @@ export const dashboardRecord = dashboardSummary.extend({
   sections: z.array(z.object({ title: z.string().nullable(), panels: z.array(panel) })),
 })
 export const dashboardName = z.object({ dashboard: z.string().max(100) })
+export const templateQuery = z.object({
+  datasource: z
+    .string()
+    .regex(/^[\w-]{1,40}$/, 'must be the uid of a datasource: 1 to 40 letters, digits, - or _')
+    .optional()
+    .meta({ description: 'The uid of the datasource, for provisioning; without it, the import asks for one.' }),
+})
+export const templateRecord = z.record(z.string(), z.any()).meta({ description: 'JSON to import into Grafana.' })
 export const panelName = dashboardName.extend({ panel: z.string().max(100) })
 export const variableName = dashboardName.extend({ variable: z.string().max(100) })
 

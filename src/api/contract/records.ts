@@ -71,6 +71,9 @@ export const pipeline = z
     message: z.string(),
     errorName: z.string(),
     spentSeconds: z.int(),
+    interruptions: z
+      .int()
+      .meta({ description: 'How often servers, workers or threads that ran its tasks stopped or broke down.' }),
     stage: z.int(),
     labels: z.array(z.string()),
     priority: z.int(),
@@ -135,6 +138,7 @@ export const task = z
     progressDetail: progressDetail.nullable(),
     pipelineRow: z.int(),
     pipelineCol: z.int(),
+    interruptions: z.int().meta({ description: 'How often whatever ran it stopped or broke down. It then continued.' }),
   })
   .meta({ id: 'Task' })
 

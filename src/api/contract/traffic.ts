@@ -52,6 +52,7 @@ export const liveRecord = z.object({
     .describe('The same of each route, where the plan lists its routes.'),
   gates: z.array(gateRecord),
   secondsLeft: z.int().describe('Until the dwell time of the step is over.'),
+  clock: z.string().nullable().describe('How wrong the clock of the server is; null where it is right.'),
   problem: z.string().nullable().describe('Why the outside cannot be read; everything else is unknown then.'),
 })
 export const journalRecord = z.object({
@@ -135,6 +136,10 @@ export const transitionBody = z.strictObject({
   uncheckedDns: z.boolean().optional(),
   skipQuiet: z.boolean().optional(),
   acceptLive: z.boolean().optional(),
+  directly: z
+    .boolean()
+    .optional()
+    .describe('For advance: change the rules of the load balancer itself if the controller does not follow.'),
   keepIngress: z.boolean().optional(),
   confirm: bounded(255).optional(),
 })

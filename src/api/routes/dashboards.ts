@@ -1,12 +1,15 @@
+import { packed, tarText } from '../../basics/tar.ts'
 import { findDashboard, listOwnDashboards, OWN_GROUP } from '../../control-plane/own-dashboards.ts'
 import { policyOfProject } from '../../control-plane/project-policy.ts'
 import { readAnnotations } from '../../dashboards/annotations.ts'
+import { templateOf } from '../../dashboards/grafana/template.ts'
+import { templateFiles } from '../../dashboards/grafana/template-files.ts'
 import { dashboards, variableNamed } from '../../dashboards/index.ts'
 import { rangeOfText } from '../../dashboards/range.ts'
 import { readOptions } from '../../dashboards/read.ts'
 import { visibleProjects } from '../access/gate.ts'
 import { inTurn, type Routes } from '../api.ts'
-import { answers, tables } from '../contract/common.ts'
+import { answers, streams, tables } from '../contract/common.ts'
 import {
   annotationsQuery,
   annotationsRecord,
@@ -19,10 +22,13 @@ import {
   panelQuery,
   rangeQuery,
   rowsRecord,
+  templateQuery,
+  templateRecord,
   variableName,
 } from '../contract/dashboards.ts'
 import { answerPanel, choiceOf, recordOf, summaryOf } from '../dashboard-choice.ts'
 import { requireProject } from '../metric-filter.ts'
+import { inTurns } from '../stream.ts'
 
 const tags = ['dashboards']
 
@@ -123,4 +129,47 @@ const panelRoutes: Routes = (api, { database }) => {
   )
 }
 
-export const dashboardRoutes = inTurn(definitionRoutes, panelRoutes)
+const templateRoutes: Routes = (api, { database }) => {
+  api.get(
+    '/v1/dashboards/:dashboard/template',
+    {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
+      schema: {
+        tags,
+        summary: 'A dashboard as a template for Grafana, for the database in use; also one of your own',
+        params: dashboardName,
+        querystring: templateQuery,
+        response: answers(200, templateRecord, 404),
+      },
+    },
+    async ({ params, query }, reply) => {
+      const { dashboard } = await findDashboard(database, params.dashboard)
+      reply.header('content-disposition', `attachment; filename="${dashboard.name}.json"`)
+      return templateOf(dashboard, { engine: database.dialect.name, datasource: query.datasource })
+    },
+  )
+  api.get(
+    '/v1/dashboard-templates.tar.gz',
+    {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'streamed' },
+      schema: {
+        tags,
+        summary: 'All dashboards as templates for Grafana, for the database in use',
+        querystring: templateQuery,
+        response: streams('application/gzip', 'An archive of JSON files.'),
+      },
+    },
+    async ({ query }, reply) => {
+      const entries = function* () {
+        const target = { engine: database.dialect.name, datasource: query.datasource }
+        for (const [name, text] of templateFiles(target)) yield* tarText(name, Buffer.from(text))
+      }
+      return reply
+        .type('application/gzip')
+        .header('content-disposition', 'attachment; filename="weir-grafana.tar.gz"')
+        .send(inTurns(packed(entries())))
+    },
+  )
+}
+
+export const dashboardRoutes = inTurn(definitionRoutes, panelRoutes, templateRoutes)

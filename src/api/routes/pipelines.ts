@@ -58,7 +58,7 @@ const newPipeline = body(
   },
   [
     ...['id', 'createdAt', 'updatedAt', 'totalTasks', 'finishedTasks', 'beganAt', 'finishedAt', 'status', 'message'],
-    ...['errorName', 'spentSeconds', 'stage'],
+    ...['errorName', 'spentSeconds', 'interruptions', 'stage'],
   ],
 ).meta(example({ name: 'four keys', plan: EXAMPLE_PLAN }))
 

@@ -62,6 +62,7 @@ interface ActionFlags {
   uncheckedDns?: boolean
   skipQuiet?: boolean
   acceptLive?: boolean
+  directly?: boolean
   keepIngress?: boolean
   confirm?: string
   dryRun?: boolean
@@ -88,6 +89,7 @@ const actionCommand = (withEngine: WithEngine, action: Action): Command =>
     .option('--unchecked-dns', 'do not look up the host name')
     .option('--skip-quiet', 'do not wait for the quiet time')
     .option('--accept-live', 'start from the live annotation although it drifted')
+    .option('--directly', 'advance changes the rules of the load balancer itself if the controller does not follow')
     .option('--keep-ingress', 'clean-up does not delete the current Ingress, whatever the plan says')
     .option('--confirm <name>', 'name of the plan, to confirm a deletion')
     .option('--dry-run', 'ask the API servers, change nothing')
@@ -143,7 +145,8 @@ async function attempt(
 ): Promise<SwitchRow> {
   let told = ''
   const progress = (text: string) => {
-    if (isPatient && text !== told) console.error(`weir: ${text}`)
+    // Whoever goes back wants to know what it waits for.
+    if ((isPatient || request.action === 'rollback') && text !== told) console.error(`weir: ${text}`)
     told = text
   }
   let wanted = request

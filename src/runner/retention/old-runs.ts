@@ -8,6 +8,7 @@ import { pipelineLabels, pipelines, subtasks, tasks } from '../../system/pipelin
 import { plans } from '../../system/projects.ts'
 import { connectionStates, taskProgress } from '../../system/runs.ts'
 import { notifications } from '../../system/state.ts'
+import { interruptions } from '../../system/workers.ts'
 import type { RemovedRows } from './raw-payloads.ts'
 
 type Deleted = Map<string, number>
@@ -43,6 +44,7 @@ export async function deleteRuns(
     }
     await remove(tasks.name, sql`${among(sql.ref('pipeline_id'), ids)}`)
     await remove(pipelineLabels.name, sql`${among(sql.ref('pipeline_id'), ids)}`)
+    await remove(interruptions.name, sql`${among(sql.ref('pipeline_id'), ids)}`)
     await remove(plans.name, sql`subject = 'pipeline' and ${among(sql.ref('subject_id'), ids)}`)
     await remove(pipelines.name, sql`${among(sql.ref('id'), ids)}`)
   }

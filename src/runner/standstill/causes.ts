@@ -18,6 +18,10 @@ interface Cause {
   find(facts: Facts, thresholds: Thresholds): readonly Found[]
 }
 
+/** Undefined: nobody can say who lives. Where nothing can be written, nobody can show that they do. */
+export const knownQueue = ({ queue, database }: Facts): Facts['queue'] =>
+  database.refusesChanges === '' ? queue : undefined
+
 const megabytes = (bytes: number) =>
   bytes < 1024 ** 3 ? `${Math.floor(bytes / 1024 ** 2)} MB` : `${(bytes / 1024 ** 3).toFixed(1)} GB`
 
@@ -28,8 +32,10 @@ const START_SERVER = 'Start a server with `npm start`; one with CONSUME_PIPELINE
 export const CAUSES: Readonly<Record<CauseName, Cause>> = {
   no_worker: {
     ...{ check: 'runner', title: 'No worker takes tasks.', severities: ['critical'], isOwn: false },
-    find({ queue, needsWorkers }) {
+    find(facts) {
+      const queue = knownQueue(facts)
       if (!queue) return []
+      const { needsWorkers } = facts
       const { count, runs, seconds } = queue.handedOut
       const isThere = queue.members.some(({ kind, isAlive, isDraining }) => kind === 'worker' && isAlive && !isDraining)
       if (isThere || (count === 0 && !needsWorkers)) return []
@@ -93,7 +99,10 @@ export const CAUSES: Readonly<Record<CauseName, Cause>> = {
 
   queue_not_moving: {
     ...{ check: 'runner', title: 'Runs wait, and nobody continues them.', severities: ['critical'], isOwn: false },
-    find: ({ queue }) => (queue ? [...notTakenOver(queue), ...notTaken(queue), ...leftByWorkers(queue)] : []),
+    find(facts) {
+      const queue = knownQueue(facts)
+      return queue ? [...notTakenOver(queue), ...notTaken(queue), ...leftByWorkers(queue)] : []
+    },
   },
 
   source_refuses: {
@@ -102,12 +111,13 @@ export const CAUSES: Readonly<Record<CauseName, Cause>> = {
       [...Map.groupBy(refusals, ({ connection }) => connection)].map(([connection, own]) => {
         const seconds = Math.max(...own.map((each) => each.seconds))
         const [last] = own.toSorted((one, other) => other.seconds - one.seconds) as [Refusal, ...Refusal[]]
-        const answer = last.status === 0 ? 'none was answered' : `the answer was ${last.status} each time`
-        const requests = own.reduce((sum, each) => sum + each.requests, 0)
+        const count = own.reduce((sum, each) => sum + each.requests, 0)
+        const requests = count === 1 ? 'the last request' : `the last ${counted(count, 'request')}`
+        const answer = last.status === 0 ? 'there was no answer' : `the answer was ${last.status}`
         return {
           severity: 'warning' as const,
           subject: connection,
-          sentence: `The source of connection ${connection} refuses: of ${counted(requests, 'request')}, ${answer}.`,
+          sentence: `The source of connection ${connection} refuses ${requests}: ${answer}.`,
           remedy: remedyOf(last.status),
           runs: [...new Set(own.map(({ run }) => run))],
           seconds,

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Repeated, repeat } from '../repeat.ts'
-import { CAUSES, troublesIn } from './causes.ts'
+import { CAUSES, knownQueue, troublesIn } from './causes.ts'
 import type { Facts } from './facts.ts'
 import { createLook, type LookContext, type LookOptions } from './look.ts'
 import type { QueueFacts } from './queue-facts.ts'
@@ -54,8 +54,8 @@ export function createStandstill(context: LookContext, options: StandstillOption
     const facts = await look.now()
     const troubles = new Map(troublesIn(facts, thresholds).map((trouble) => [keyOf(trouble), trouble]))
     for (const [key, { trouble }] of found) {
-      // What waits is in the database: as long as that does not answer it is as it was.
-      const isUnknown = !facts.queue && CAUSES[trouble.cause].check === 'runner'
+      // Who lives and what waits is in the database: as long as nobody can tell, it is as it was.
+      const isUnknown = !knownQueue(facts) && CAUSES[trouble.cause].check === 'runner'
       if (!troubles.has(key) && !isUnknown) found.delete(key)
     }
     for (const [key, trouble] of troubles) {

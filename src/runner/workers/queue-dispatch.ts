@@ -2,17 +2,20 @@
  * Hands tasks out to workers, and waits for their ends. A server that stops leaves them with their workers: whoever takes over
  * the pipeline follows them.
  */
-import { findRow, selectRows } from '../../control-plane/store.ts'
+import { deleteRows, findRow, selectRows } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
+import type { RowOf } from '../../database/table.ts'
 import { messageOf } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
+import { servers } from '../../system/runs.ts'
 import { taskRuns } from '../../system/workers.ts'
 import { createFence } from '../fence.ts'
+import { likelyCause } from '../interruptions.ts'
 import { repeat } from '../repeat.ts'
 import { CANCELLED } from '../run-pipeline.ts'
 import { LEASE_MS, watchServers } from '../servers.ts'
 import type { TaskDispatch, TaskOutcome } from '../task-dispatch.ts'
-import { forgetRuns, outcomeOf, storeOutcome, type TaskRun, withdrawRun, writeRun } from './task-runs.ts'
+import { forgetRuns, isRunning, outcomeOf, type TaskRun, withdrawRun, writeRun } from './task-runs.ts'
 
 export interface QueueDispatchOptions {
   readonly database: Database
@@ -33,7 +36,7 @@ interface Watched {
 const LOOK_MS = 250
 const FORGET_MS = 10_000
 
-const lost = (message: string): TaskOutcome => ({ status: 'TASK_RESUME', message, isLost: true })
+const again = (message: string): TaskOutcome => ({ status: 'TASK_RESUME', message })
 const isStopping = ({ aborted, reason }: AbortSignal) => aborted && reason !== CANCELLED
 
 export function createQueueDispatch(options: QueueDispatchOptions): TaskDispatch {
@@ -41,6 +44,8 @@ export function createQueueDispatch(options: QueueDispatchOptions): TaskDispatch
   const { kysely } = database
   const { isDead } = watchServers(database, leaseMs)
   const watched = new Map<number, Watched>()
+  /** What was last heard of workers; others may forget those that died. */
+  const lastSigns = new Map<string, RowOf<typeof servers>>()
   let forgetAt = 0
   let lastWrite: Promise<unknown> = Promise.resolve()
 
@@ -65,28 +70,45 @@ export function createQueueDispatch(options: QueueDispatchOptions): TaskDispatch
     const dead = await deadAmong(rows)
     for (const [id, watch] of waiting) {
       const row = byId.get(id)
-      if (!row || row.token !== watch.token) watch.settle(lost('It was handed out again.'))
+      if (!row || row.token !== watch.token) watch.settle(again('It was handed out again.'))
       else if (row.worker !== '') await judge(row, watch, dead)
       else if (watch.signal.aborted) await withdraw(row, watch)
     }
   }
 
-  async function deadAmong(rows: readonly TaskRun[]): Promise<ReadonlySet<string>> {
-    const workers = new Set(rows.filter(({ worker, outcome }) => worker && !outcome).map(({ worker }) => worker))
-    const dead = new Set<string>()
-    for (const worker of workers) if (await isDead(worker)) dead.add(worker)
+  /** Workers that died, with the likely cause. */
+  async function deadAmong(rows: readonly TaskRun[]): Promise<ReadonlyMap<string, string>> {
+    const workers = [...new Set(rows.filter(isRunning).map(({ worker }) => worker))]
+    const dead = new Map<string, string>()
+    if (workers.length === 0) return dead
+    const found = await selectRows(kysely, servers, (query) => query.where('holder', 'in', workers))
+    for (const row of found) lastSigns.set(row.holder, row)
+    for (const worker of workers) if (await isDead(worker)) dead.set(worker, likelyCause(worker, lastSigns.get(worker)))
+    for (const known of lastSigns.keys()) if (!workers.includes(known)) lastSigns.delete(known)
     return dead
   }
 
   /** Of a task that somebody has taken. */
-  async function judge(row: TaskRun, watch: Watched, dead: ReadonlySet<string>): Promise<void> {
+  async function judge(row: TaskRun, watch: Watched, dead: ReadonlyMap<string, string>): Promise<void> {
     watch.onClaim()
     const outcome = outcomeOf(row)
-    if (outcome) return watch.settle(outcome)
-    if (!dead.has(row.worker)) return
-    const gone = lost('The worker that ran it stopped.')
+    if (outcome) return watch.settle(await taken(row, outcome))
+    const { task_id, token, worker } = row
+    const cause = dead.get(worker)
+    if (cause === undefined) return
+    const gone = {
+      status: 'TASK_RESUME',
+      message: `The worker that ran it broke down: ${cause}.`,
+      interruption: { incident: worker, isLoss: true, cause },
+    } as const
     // Else it has ended after all, and the next look finds how.
-    if (await storeOutcome(kysely, row, row.worker, gone)) watch.settle(gone)
+    if ((await deleteRows(kysely, taskRuns, { task_id, token, worker, outcome: '' })) === 1) watch.settle(gone)
+  }
+
+  /** An attempt that is to be followed by another is told once. */
+  async function taken({ task_id, token }: TaskRun, outcome: TaskOutcome): Promise<TaskOutcome> {
+    if (outcome.status === 'TASK_RESUME') await deleteRows(kysely, taskRuns, { task_id, token })
+    return outcome
   }
 
   async function withdraw(row: TaskRun, watch: Watched): Promise<void> {
@@ -129,14 +151,14 @@ export function createQueueDispatch(options: QueueDispatchOptions): TaskDispatch
       try {
         row = await inTurn(() => writeRun(database, task, version))
       } catch (error) {
-        return lost(messageOf(database.explain(error) ?? error))
+        return again(messageOf(database.explain(error) ?? error))
       }
-      if (!row) return lost('A worker has it already.')
+      if (!row) return again('A worker has it already.')
       return watch(row, signal, () => void begin(true))
     },
     async follow({ id }, signal, begin) {
       const row = await findRow(kysely, taskRuns, { task_id: id })
-      if (!row || row.worker === '' || outcomeOf(row)?.status === 'TASK_RESUME') return undefined
+      if (!row || row.worker === '') return undefined
       if (!(await begin())) return { outcome: undefined }
       return { outcome: await watch(row, signal, () => {}) }
     },

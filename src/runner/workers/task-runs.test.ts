@@ -37,7 +37,7 @@ describeEachDatabase('a task that was handed out', (test) => {
     const id = await insertRow(kysely(), tasks, { plugin: 'any', status: 'TASK_CREATED', pipeline_id: pipelineId })
     const lessee = { task_id: id, pipeline_id: pipelineId }
     const end = await (await leases()).take(lease ? [lease] : [], lessee, never, async () => {})
-    const handed = { id, plugin: 'any', connection: null, pipelineId, project, leaseHolder: SERVER }
+    const handed = { id, plugin: 'any', connection: null, isAlone: false, pipelineId, project, leaseHolder: SERVER }
     const run = (await writeRun(test.database, { ...handed, leases: end?.tokens ?? [] }, '1')) as TaskRun
     return { id, pipelineId, run, end: end as NonNullable<typeof end> }
   }

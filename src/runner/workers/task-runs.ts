@@ -22,14 +22,25 @@ export const outcomeOf = ({ outcome }: TaskRun): TaskOutcome | undefined =>
 
 /** Undefined when a worker has the task: whoever handed it out before is gone, and its end can be followed. */
 export async function writeRun({ kysely }: Database, task: HandedTask, version: string): Promise<TaskRun | undefined> {
-  const { id: task_id, pipelineId: pipeline_id, project, plugin, leaseHolder: coordinator, leases } = task
+  const {
+    id: task_id,
+    pipelineId: pipeline_id,
+    project,
+    plugin,
+    leaseHolder: coordinator,
+    leases,
+    isAlone: is_alone,
+  } = task
   await kysely
     .deleteFrom(taskRuns.name)
     .where('task_id', '=', task_id)
     .where((where) => where.or([where('worker', '=', ''), where('outcome', '!=', '')]))
     .execute()
   const position = await nextPosition(kysely, project)
-  const row = { task_id, token: randomUUID(), pipeline_id, project, plugin, position, leases, coordinator, version }
+  const row = {
+    ...{ task_id, token: randomUUID(), pipeline_id, project, plugin, position, leases, coordinator, version },
+    is_alone,
+  }
   try {
     await insertRow(kysely, taskRuns, row)
   } catch (error) {
@@ -128,9 +139,25 @@ export async function claimRun(database: Database, run: TaskRun, worker: string)
 
 /** One that continues has begun before. */
 async function beginTask(transaction: Queries, id: number): Promise<boolean> {
-  const begun = { ...BEGUN, status: 'TASK_RUNNING', began_at: new Date() }
+  const began_at = (await findRow(transaction, tasks, { id }))?.began_at ?? new Date()
+  const begun = { ...BEGUN, status: 'TASK_RUNNING', began_at }
   if ((await updateRows(transaction, tasks, { id, status: [...QUEUED] }, begun)) === 1) return true
   return (await updateRows(transaction, tasks, { id, status: 'TASK_RUNNING' }, { message: '' })) === 1
+}
+
+/** For a worker that is still busy. False: another worker waits for it already, and lives. */
+export async function reserveRun(queries: Queries, run: TaskRun, worker: string): Promise<boolean> {
+  if (run.reserved_by === worker) return true
+  const others = queries.selectFrom(servers.name).select('holder').where('is_draining', '=', false)
+  const { numUpdatedRows } = await queries
+    .updateTable(taskRuns.name)
+    .set({ reserved_by: worker, updated_at: new Date() })
+    .where('task_id', '=', run.task_id)
+    .where('token', '=', run.token)
+    .where('worker', '=', '')
+    .where('reserved_by', 'not in', others)
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows) === 1
 }
 
 /** Stores how a task ended and what it logged, and ends its leases. False: others have taken this worker for dead. */

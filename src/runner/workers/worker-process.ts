@@ -23,7 +23,7 @@ import type { TaskDispatch, TaskOutcome } from '../task-dispatch.ts'
 import { connectionOfTask, optionsOfTask } from '../task-leases.ts'
 import { logFolder, taskLogName } from '../task-log.ts'
 import { packLog, sizeOfLog } from './stored-logs.ts'
-import { claimRun, endRun, stillWaiting, type TaskRun, waitingRuns, wantedTokens } from './task-runs.ts'
+import { claimRun, endRun, reserveRun, stillWaiting, type TaskRun, waitingRuns, wantedTokens } from './task-runs.ts'
 
 export interface WorkerContext {
   readonly database: Database
@@ -51,6 +51,7 @@ export interface WorkerProcess {
 interface Claim {
   readonly abort: AbortController
   readonly ended: Promise<void>
+  readonly isAlone: boolean
   /** Under this name it was taken; empty before that. */
   holder: string
 }
@@ -104,13 +105,23 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
 
   /** Takes as many tasks as there are places for. */
   async function look(): Promise<void> {
-    const isFree = () => !isDraining && isMember && claims.size < concurrency
+    const { kysely } = database
+    const isAlone = () => [...claims.values()].some((claim) => claim.isAlone)
+    const isFree = () => !isDraining && isMember && claims.size < concurrency && !isAlone()
     if (!isFree()) return
-    puzzles = await stillWaiting(database.kysely, puzzles)
+    puzzles = await stillWaiting(kysely, puzzles)
     let isTaking = false
-    for (const run of await waitingRuns(database.kysely, [...puzzles, ...claims.keys()])) {
+    for (const run of await waitingRuns(kysely, [...puzzles, ...claims.keys()])) {
       if (!isFree()) break
-      isTaking = (await consider(run)) || isTaking
+      const task = await findRow(kysely, tasks, { id: run.task_id })
+      if (!task) continue
+      const puzzle = unknownOf(context.plugins, task)
+      if (puzzle) await leave(run, puzzle)
+      else if (!run.is_alone || claims.size === 0) {
+        void take(run, task).catch(goOn)
+        isTaking = true
+        // Takes nothing else, so that it can take this one when what it runs has ended.
+      } else if (await reserveRun(kysely, run, server.leaseHolder)) break
     }
     lookMs = isTaking ? SHORTEST_LOOK_MS : Math.min(2 * lookMs, LONGEST_LOOK_MS)
   }
@@ -121,20 +132,10 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
     places.wake()
   }
 
-  /** False: it is for others. */
-  async function consider(run: TaskRun): Promise<boolean> {
-    const task = await findRow(database.kysely, tasks, { id: run.task_id })
-    if (!task) return false
-    const puzzle = unknownOf(context.plugins, task)
-    if (puzzle) await leave(run, puzzle)
-    else void take(run, task).catch(goOn)
-    return puzzle === undefined
-  }
-
   async function take(run: TaskRun, task: TaskRow): Promise<void> {
     const { token } = run
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-    const claim: Claim = { abort: new AbortController(), ended, holder: '' }
+    const claim: Claim = { abort: new AbortController(), ended, isAlone: run.is_alone, holder: '' }
     claims.set(token, claim)
     try {
       await runClaimed(run, task, claim)
@@ -167,10 +168,13 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
     }
     const connection = connectionOfTask(plugins, { plugin: task.plugin, options: optionsOfTask(task, secrets) })
     const { coordinator: leaseHolder, pipeline_id: pipelineId, project } = run
-    const handed = { id: task.id, plugin: task.plugin, connection, pipelineId, project, leaseHolder, leases: [] }
+    const handed = {
+      ...{ id: task.id, plugin: task.plugin, connection, pipelineId, project, leaseHolder, leases: [] },
+      isAlone: run.is_alone,
+    }
     const outcome = await threads.run(handed, signal, begin)
     if (!outcome) return
-    const ended = { outcome: handBack(outcome, signal), log: await packLog(logFile, logStart) }
+    const ended = { outcome: handBack(outcome, signal, claim.holder), log: await packLog(logFile, logStart) }
     await persist(signal, async () => {
       const isOurs = await endRun(database, run, claim.holder, ended)
       const end = isOurs ? `ends: ${ended.outcome.status}` : 'was taken over by others'
@@ -222,12 +226,13 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
 }
 
 /** A task that was interrupted because of its worker continues on another. */
-function handBack(outcome: TaskOutcome, { aborted, reason }: AbortSignal): TaskOutcome {
+function handBack(outcome: TaskOutcome, { aborted, reason }: AbortSignal, incident: string): TaskOutcome {
   if (outcome.status === 'TASK_CANCELLED' && aborted && reason !== CANCELLED) {
-    return { status: 'TASK_RESUME', message: 'Its worker stopped and handed it back.', isLost: false }
+    const interruption = { incident, isLoss: false, cause: 'its worker was stopped' }
+    return { status: 'TASK_RESUME', message: 'Its worker stopped and handed it back.', interruption }
   }
   if (outcome.status !== 'TASK_FAILED' || !outcome.isAway) return outcome
-  return { status: 'TASK_RESUME', message: outcome.message, isLost: true }
+  return { status: 'TASK_RESUME', message: outcome.message }
 }
 
 /** What this code does not know of a task; undefined: nothing. Another version may. */

@@ -1,7 +1,7 @@
 import { byName } from '../../by-name.ts'
 import { counted } from '../../counted.ts'
 import { lintHealth } from '../lint/live.ts'
-import { refuseErrors } from '../model/finding.ts'
+import { refuseErrors, TrafficError } from '../model/finding.ts'
 import { attributesToMirror, type Mirrored } from '../model/health-check.ts'
 import type { RoutePlan } from '../model/plan.ts'
 import { arnOf, type Effect, type EffectContext, liveCurrent, loadBalancerHostname } from './effect.ts'
@@ -61,18 +61,30 @@ export function targetGroupAttributes(context: EffectContext): Effect {
   }
 }
 
-export function healthyTargets(context: EffectContext): Effect {
+/** Traffic goes to a group of which several looks in a row found no target healthy. */
+export class NothingHealthy extends TrafficError {}
+/** So many looks in a row must find no healthy target before anything is done about it. */
+export const FAILURE_LIMIT = 3
+
+/** Under load nobody waits for a group without any healthy target until the time is over. */
+export function healthyTargets(context: EffectContext, isUnderLoad = false): Effect {
   const { plan, outside } = context
+  let failures = 0
   return {
     name: 'targets-healthy',
     async missing() {
       const { healthy, total, reasons } = await outside.balancer.health(arnOf(context))
+      failures = healthy === 0 ? failures + 1 : 0
+      if (isUnderLoad && failures >= FAILURE_LIMIT)
+        throw new NothingHealthy('gate', `none of ${total} targets is healthy${because(reasons)}`)
       return healthy >= plan.targetGroup.minHealthy
         ? undefined
-        : `${healthy} of ${total} targets are healthy, ${plan.targetGroup.minHealthy} needed${reasons.length > 0 ? ` (${reasons.join(', ')})` : ''}`
+        : `${healthy} of ${total} targets are healthy, ${plan.targetGroup.minHealthy} needed${because(reasons)}`
     },
   }
 }
+
+const because = (reasons: readonly string[]): string => (reasons.length > 0 ? ` (${reasons.join(', ')})` : '')
 
 /** Asked after the Ingress itself: of a group that drift has cut off no target is healthy. */
 export function healthBefore(context: EffectContext, step: number, weights: Effect): Effect {

@@ -4,6 +4,7 @@ import type { GitOps } from '../gitops/gitops.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { Ingress } from '../model/manifests.ts'
 import type { RoutePlan } from '../model/plan.ts'
+import type { AnswerClock } from '../vendors/aws-client.ts'
 import type { Balancer } from '../vendors/balancer.ts'
 import type { Cluster } from '../vendors/cluster.ts'
 import type { Metrics } from '../vendors/metrics.ts'
@@ -16,6 +17,8 @@ export interface Outside {
   readonly balancer: Balancer
   readonly metrics: Metrics
   readonly zones: Zones
+  /** What time it is for AWS. */
+  readonly clock: Readonly<AnswerClock>
   /** What any of the name servers says. */
   addressesOf(hostname: string): Promise<readonly string[]>
   /** Where the clusters are changed through a repository. */
@@ -41,10 +44,14 @@ export interface Effect {
   apply?(dryRun: boolean): Promise<void>
   /** Apply again while waiting: the other side may refuse for a while. */
   readonly isRepeated?: boolean
+  /** Also when it was done before: what it looks at may have changed since. */
+  readonly isAlways?: boolean
   /** Not worth waiting for: somebody has to do it first. */
   readonly isInstant?: boolean
   /** Waited for so much longer than other effects, as far as the last look can tell. */
   extraSeconds?(): number
+  /** What came of it in words, where `done` says too little. */
+  outcome?(): string | undefined
   /** What the switch remembers once it is so. */
   learned?(): SwitchChanges
 }

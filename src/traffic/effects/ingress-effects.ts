@@ -1,17 +1,20 @@
 import { isDeepStrictEqual } from 'node:util'
-import { actionKey, actionOfStep, type ForwardAction } from '../model/action.ts'
+import { actionKey, actionOfStep, type ForwardAction, rollbackAction } from '../model/action.ts'
 import { parsedAction, weightsText } from '../model/action-text.ts'
 import { TrafficError } from '../model/finding.ts'
 import {
   actionBackends,
   actionEdit,
+  applyEdit,
   attachEdit,
   detachEdit,
   directBackends,
   type IngressEdit,
   ingressOfSides,
+  isSameIngress,
   MULTI_CLUSTER,
   patchOf,
+  savedIngress,
   sidesOnSame,
 } from '../model/ingress.ts'
 import type { Ingress, Service } from '../model/manifests.ts'
@@ -182,22 +185,61 @@ export function rollbackWeights(context: EffectContext, wanted: () => ForwardAct
   }
 }
 
-/** Clean-up may have deleted the Ingress: then it comes back as it was before the switch. */
+/** Just before it is deleted, with all that was written into it since the switch began. */
+export function keptIngress(context: EffectContext): Effect {
+  let kept: Ingress | undefined
+  return {
+    name: 'ingress-kept',
+    isAlways: true,
+    async missing() {
+      const live = await liveCurrent(context)
+      kept = live?.metadata.deletionTimestamp === undefined ? live : undefined
+      return undefined
+    },
+    learned() {
+      if (kept === undefined) return {}
+      const saved = savedIngress(kept)
+      const { annotations } = kept.metadata
+      return { deleted_ingress: JSON.stringify({ ...saved, metadata: { ...saved.metadata, annotations } }) }
+    },
+  }
+}
+
+/** All weight on the current side; without the action where the target group is gone, because its ARN blocks every rule. */
+async function backOnCurrent(context: EffectContext, deleted: Ingress): Promise<Ingress> {
+  const { plan, routes = [plan], outside, row } = context
+  const original = row().original_ingress
+  let wanted = deleted
+  for (const each of routes) {
+    if (actionText(wanted, each) === undefined || !isSameIngress(each.current, plan.current)) continue
+    const group = await outside.balancer.targetGroup(each.targetGroup.name)
+    const edit =
+      group === undefined
+        ? detachEdit(wanted, each, original === null ? undefined : JSON.parse(original))
+        : actionEdit(wanted, each, rollbackAction(each, group.arn))
+    wanted = applyEdit(wanted, edit)
+  }
+  return wanted
+}
+
+/** Clean-up may have deleted the Ingress: then it comes back as it was at that moment, with all weight on its Service. */
 export function restoredIngress(context: EffectContext): Effect {
   const { outside, row } = context
   return {
     name: 'restore-ingress',
     async missing() {
       const live = await liveCurrent(context)
-      if (row().original_ingress === null) return undefined
+      if (row().original_ingress === null && row().deleted_ingress === null) return undefined
       // One that is being deleted cannot be kept; it is made again when it is gone.
       if (live?.metadata.deletionTimestamp !== undefined) return 'the current Ingress is being deleted'
       return live === undefined ? 'the current Ingress was deleted' : undefined
     },
     isRepeated: true,
     async apply(dryRun) {
-      if ((await liveCurrent(context)) === undefined)
-        await outside.current.apply(JSON.parse(row().original_ingress!), dryRun)
+      if ((await liveCurrent(context)) !== undefined) return
+      const { deleted_ingress: deleted, original_ingress: original } = row()
+      const wanted = deleted === null ? JSON.parse(original!) : await backOnCurrent(context, JSON.parse(deleted))
+      await outside.current.apply(wanted, dryRun)
     },
   }
 }

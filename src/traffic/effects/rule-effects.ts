@@ -3,7 +3,7 @@ import type { ForwardAction } from '../model/action.ts'
 import { actionBackends } from '../model/ingress.ts'
 import type { RoutePlan } from '../model/plan.ts'
 import type { ForwardRule } from '../vendors/rules.ts'
-import { type Effect, type EffectContext, liveCurrent, type Outside } from './effect.ts'
+import { type Effect, type EffectContext, liveCurrent, meetDrift, type Outside } from './effect.ts'
 
 /** The rules of the load balancer on which the target group hangs. */
 interface RulePicture {
@@ -55,7 +55,7 @@ export const weightsIn = ({ groups }: ForwardRule, arn: string | undefined): Wei
   others: groups.filter((group) => group.arn !== arn).map(({ weight }) => weight),
 })
 
-function follows(rule: ForwardRule, arn: string | undefined, wanted: ForwardAction): boolean {
+export function follows(rule: ForwardRule, arn: string | undefined, wanted: ForwardAction): boolean {
   const [current, target] = wanted.forwardConfig.targetGroups.map(({ weight }) => weight)
   const sticky = wanted.forwardConfig.targetGroupStickinessConfig
   const { target: own, others } = weightsIn(rule, arn)
@@ -111,6 +111,29 @@ export function rule(context: EffectContext, wanted: () => ForwardAction): Effec
     async missing() {
       const problem = await problemNow()
       return problem === undefined ? undefined : withWarning(context, problem)
+    },
+  }
+}
+
+/**
+ * Before a step is written: what the rules do must be what the step before left there, or what this one wants. The
+ * Ingress itself is asked first, because its drift explains that of the rules.
+ */
+export function rulesAsLeft(context: EffectContext, expected: () => readonly ForwardAction[], weights: Effect): Effect {
+  return {
+    name: 'rules-as-left',
+    async missing() {
+      await weights.missing()
+      const { own, left, arn } = await rulePicture(context)
+      const foreign = own.filter((each) => !expected().some((action) => follows(each, arn, action)))
+      const [first] = [...foreign, ...left]
+      if (first === undefined && own.length > 0) return undefined
+      const what =
+        first === undefined
+          ? 'no rule of the load balancer names the target group any more'
+          : `${foreign.length + left.length} of ${own.length + left.length} rules of the load balancer are not as Weir left them; ${describeWrong(first, arn, expected()[0]!)}`
+      meetDrift(context, `${what}. Somebody changed this at AWS.`)
+      return undefined
     },
   }
 }

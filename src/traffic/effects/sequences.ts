@@ -9,15 +9,24 @@ import {
 } from './balancer-effects.ts'
 import { binding, bindingGone } from './binding-effects.ts'
 import { oneForEachHost } from './contexts.ts'
+import { type DirectRules, directlyBack, directlyForward } from './direct-rules.ts'
 import { dns, leadsTo } from './dns-effect.ts'
 import { recordBack } from './dns-record-effects.ts'
 import { arnOf, type Effect, type EffectContext, ofRoute } from './effect.ts'
 import { fieldsReleased } from './field-owners.ts'
 import { gitBack, proposalsWithdrawn } from './git-effect.ts'
-import { attach, createdIngressGone, detach, restoredIngress, targetIngress, weights } from './ingress-effects.ts'
+import {
+  attach,
+  createdIngressGone,
+  detach,
+  keptIngress,
+  restoredIngress,
+  targetIngress,
+  weights,
+} from './ingress-effects.ts'
 import { guards, preflight } from './preflight-effect.ts'
-import { balancerBack, weightsBack } from './rollback-effects.ts'
-import { released, rule } from './rule-effects.ts'
+import { weightsBack } from './rollback-effects.ts'
+import { released, rule, rulesAsLeft } from './rule-effects.ts'
 
 type Contexts = readonly EffectContext[]
 type Sequence = (context: EffectContext) => readonly Effect[]
@@ -47,27 +56,50 @@ export const prepareEffects = (contexts: Contexts): readonly Effect[] =>
     healthyTargets(context),
   ])
 
-export const stepEffects = (contexts: Contexts, step: number): readonly Effect[] =>
+export const stepEffects = (contexts: Contexts, step: number, direct?: Direct): readonly Effect[] =>
   lockstep(contexts, (context) => {
     const change = weights(context, step)
     const movesTraffic = context.plan.steps[step]!.weights.target > 0
+    const before = [step - 1, step].filter((each) => each >= 0)
     return [
       guards(context),
+      rulesAsLeft(context, () => before.map((each) => actionOfStep(context.plan, each, arnOf(context))), change),
       ...(movesTraffic ? [healthBefore(context, step, change)] : []),
-      change,
+      direct?.get(context)?.patient(change) ?? change,
       rule(context, () => actionOfStep(context.plan, step, arnOf(context))),
-      ...(movesTraffic ? [healthyTargets(context)] : []),
+      ...(movesTraffic ? [healthyTargets(context, true)] : []),
     ]
   })
 
+/** A step for which the operator allowed to change rules that do not follow. */
+export function directStep(contexts: Contexts, step: number): Accompanied {
+  const direct: Direct = new Map(
+    contexts.map((context) => [
+      context,
+      directlyForward(context, () => actionOfStep(context.plan, step, arnOf(context))),
+    ]),
+  )
+  return { effects: stepEffects(contexts, step, direct), direct: [...direct.values()] }
+}
+
+type Direct = ReadonlyMap<EffectContext, DirectRules>
+
+/** Effects, and who looks after the rules meanwhile: one for each route that they are about. */
+export interface Accompanied {
+  readonly effects: readonly Effect[]
+  readonly direct: readonly DirectRules[]
+}
+
 /** What counts comes first: weights, then their proof. Each route by itself, because none may wait for another. */
-export const rollbackSequences = (contexts: Contexts): readonly (readonly Effect[])[] =>
-  sequencesOf(contexts, (context) => [
-    balancerBack(context),
-    restoredIngress(context),
-    ...gitBack(context),
-    ...weightsBack(context),
-  ])
+export const rollbackSequences = (contexts: Contexts): readonly Accompanied[] =>
+  contexts.map((context) => {
+    const direct = directlyBack(context)
+    const effects = [restoredIngress(context), ...gitBack(context), ...weightsBack(context)]
+    return {
+      effects: effects.map((effect) => ofRoute(direct.patient(effect), context.plan.route?.name)),
+      direct: context.plan.mode === 'observe' ? [] : [direct],
+    }
+  })
 
 /** Where the names lead comes after them: each host once, however many routes it has. */
 export const namesBackSequences = (contexts: Contexts, isChecked: boolean): readonly (readonly Effect[])[] =>
@@ -78,6 +110,7 @@ export const namesBackSequences = (contexts: Contexts, isChecked: boolean): read
 
 /** The one safe order: no rule, then no binding, then no target group. */
 const removal = (context: EffectContext, keepsIngress: boolean): readonly Effect[] => [
+  ...(keepsIngress ? [] : [keptIngress(context)]),
   detach(context, keepsIngress),
   ...(keepsIngress ? [fieldsReleased(context)] : []),
   released(context),

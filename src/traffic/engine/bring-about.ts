@@ -15,8 +15,8 @@ const RENEW_MS = 1_000
 /** The outside did not follow in time; which effect it was decides what happens next. */
 export class EffectTimeout extends TrafficError {
   readonly effect: string
-  constructor(effect: string, message: string) {
-    super('timeout', message)
+  constructor(effect: string, message: string, cause?: unknown) {
+    super('timeout', message, { cause })
     this.effect = effect
   }
 }
@@ -31,30 +31,35 @@ export interface Scope extends Pick<EffectContext, 'overridden' | 'progress'> {
 export async function runEffects(engine: Engine, run: Run, scope: Scope, effects: readonly Effect[]): Promise<void> {
   for (const effect of effects) {
     const key = effectKey(effect)
-    if (run.has('result', key)) continue
-    if (!run.has('intent', key)) await run.write('intent', key)
-    try {
-      const how = await bringAbout(engine, run, scope, effect)
-      await writeOverridden(run, scope)
-      await run.write('result', key, how, (row) => changesOfRoute(row, effect.route, effect.learned?.() ?? {}))
-    } catch (error) {
-      await writeOverridden(run, scope)
-      await run.write('failure', key, messageOf(error))
-      throw error
-    }
+    if (effect.isAlways !== true && run.has('result', key)) continue
+    await perform(engine, run, scope, effect, run.has('intent', key))
   }
 }
 
-/** Several sequences side by side: each is carried as far as it goes, whatever becomes of the others. */
-export async function runSideBySide(
+/** One effect, whether or not it was done before. */
+export async function perform(
   engine: Engine,
   run: Run,
   scope: Scope,
-  sequences: readonly (readonly Effect[])[],
+  effect: Effect,
+  isAnnounced = false,
 ): Promise<void> {
-  await sideBySide(sequences.map((effects) => runEffects(engine, run, scope, effects)))
+  const key = effectKey(effect)
+  if (!isAnnounced) await run.write('intent', key)
+  try {
+    const how = await bringAbout(engine, run, scope, effect)
+    await writeOverridden(run, scope)
+    await run.write('result', key, effect.outcome?.() ?? how, (row) =>
+      changesOfRoute(row, effect.route, effect.learned?.() ?? {}),
+    )
+  } catch (error) {
+    await writeOverridden(run, scope)
+    await run.write('failure', key, messageOf(error))
+    throw error
+  }
 }
 
+/** Each is carried as far as it goes, whatever becomes of the others. */
 export async function sideBySide(works: readonly Promise<void>[]): Promise<void> {
   const outcomes = await Promise.allSettled(works)
   const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
@@ -81,7 +86,7 @@ async function writeOverridden(run: Run, { overridden }: Scope): Promise<void> {
  * The one way in which anything outside is changed: a fresh, successful look, a comparison, one change, and a look again.
  * What cannot be read is never "not so": it is asked again, with growing pauses, until the deadline.
  */
-async function bringAbout(engine: Engine, run: Run, scope: Scope, effect: Effect): Promise<string> {
+export async function bringAbout(engine: Engine, run: Run, scope: Scope, effect: Effect): Promise<string> {
   const { plan } = scope
   const began = Date.now()
   let renewed = began
@@ -90,6 +95,7 @@ async function bringAbout(engine: Engine, run: Run, scope: Scope, effect: Effect
   for (;;) {
     let missing: string
     let until: number | undefined
+    let cause: unknown
     try {
       const found = await effect.missing()
       if (found === undefined) return applied > 0 ? 'done' : 'was already done'
@@ -108,10 +114,13 @@ async function bringAbout(engine: Engine, run: Run, scope: Scope, effect: Effect
     } catch (error) {
       if (!(error instanceof RetryableError)) throw error
       missing = error.message
+      cause = error.cause
     }
     const seconds = effect.isInstant ? 0 : plan.verifyTimeoutSeconds + (effect.extraSeconds?.() ?? 0)
-    if (Date.now() >= (until ?? began + seconds * 1000))
-      throw timeout(scope, effect, missing, until === undefined ? seconds : Math.round((Date.now() - began) / 1000))
+    if (Date.now() >= (until ?? began + seconds * 1000)) {
+      const waited = until === undefined ? seconds : Math.round((Date.now() - began) / 1000)
+      throw timeout(scope, effect, missing, waited, cause)
+    }
     if (Date.now() - renewed > RENEW_MS) {
       await run.renew()
       renewed = Date.now()
@@ -122,11 +131,13 @@ async function bringAbout(engine: Engine, run: Run, scope: Scope, effect: Effect
   }
 }
 
-function timeout({ plan }: Scope, effect: Effect, missing: string, seconds: number): EffectTimeout {
+function timeout({ plan }: Scope, effect: Effect, missing: string, seconds: number, cause: unknown): EffectTimeout {
   const hint =
     effect.apply !== undefined && plan.mode === 'observe'
       ? ' The plan is in mode observe: apply what render printed, then repeat.'
       : ''
+  if (effect.name === 'rule-verified' && plan.mode === 'apply')
+    missing += `. If the controller is down, or sees no difference, advance with --directly --reason "…" changes the rules at the load balancer itself`
   const waited = effect.isInstant ? '' : ` was not reached after ${seconds} s`
-  return new EffectTimeout(effect.name, `${effectKey(effect)}${waited}: ${missing}.${hint}`)
+  return new EffectTimeout(effect.name, `${effectKey(effect)}${waited}: ${missing}.${hint}`, cause)
 }

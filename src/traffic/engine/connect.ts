@@ -3,6 +3,7 @@ import type { Database } from '../../database/database.ts'
 import type { Answer, Outside } from '../effects/effect.ts'
 import { throughGit } from '../gitops/through-git.ts'
 import type { Plan } from '../model/plan.ts'
+import { answerClock } from '../vendors/aws-client.ts'
 import { openBalancer } from '../vendors/balancer.ts'
 import { CALL_MS } from '../vendors/call-time.ts'
 import { type Cluster, clusterAway, openCluster } from '../vendors/cluster.ts'
@@ -20,11 +21,12 @@ export async function connect(plan: Plan, isLenient = false, callMs = CALL_MS): 
         return { server, addresses: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])) }
       }),
     )
+  const clock = answerClock()
   const [current, target, balancer, zones] = await Promise.all([
     openSide(plan.current, isLenient, callMs),
     openSide(plan.target, isLenient, callMs),
-    openBalancer(plan.aws.region, callMs),
-    openZones(plan.aws.region, callMs),
+    openBalancer(plan.aws.region, callMs, clock),
+    openZones(plan.aws.region, callMs, clock),
   ])
   return throughGit(plan, {
     current,
@@ -32,6 +34,7 @@ export async function connect(plan: Plan, isLenient = false, callMs = CALL_MS): 
     balancer,
     metrics: openMetrics(plan.aws.region, callMs),
     zones,
+    clock,
     answersOf,
     addressesOf: async (hostname) => [...new Set((await answersOf(hostname)).flatMap(({ addresses }) => addresses))],
   })

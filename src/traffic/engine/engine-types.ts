@@ -8,7 +8,7 @@ export interface Engine {
   readonly database: Database
   /** Lenient: a cluster that cannot be spoken to refuses each call instead, because going back may do without it. */
   connect(plan: Plan, isLenient?: boolean): Promise<Outside>
-  /** For dwell and quiet times; waiting for the outside always uses the real clock. */
+  /** For dwell and quiet times, until AWS has said what time it is; waiting for the outside always uses the real clock. */
   now(): Date
   /** First pause between two looks at the outside; it grows while nothing changes. */
   readonly pollMs: number
@@ -30,6 +30,8 @@ export interface Request {
   readonly uncheckedDns?: boolean | undefined
   readonly skipQuiet?: boolean | undefined
   readonly acceptLive?: boolean | undefined
+  /** A step changes the rules of the load balancer itself if the controller does not follow; a rollback always does. */
+  readonly directly?: boolean | undefined
   /** Clean-up takes the switch out of the current Ingress, also where the plan says to delete it. */
   readonly keepIngress?: boolean | undefined
   /** Clean-up and abort delete things: the name of the plan, typed by whoever wants it. */

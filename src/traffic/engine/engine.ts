@@ -1,5 +1,6 @@
 import { counted } from '../../counted.ts'
-import { messageOf } from '../../errors.ts'
+import { messageOf, RetryableError } from '../../errors.ts'
+import { NothingHealthy } from '../effects/balancer-effects.ts'
 import { contextsOf } from '../effects/contexts.ts'
 import { isNameMoved } from '../effects/dns-record-effects.ts'
 import type { EffectContext, Outside } from '../effects/effect.ts'
@@ -7,6 +8,7 @@ import { rulePicture, targetWeight } from '../effects/rule-effects.ts'
 import {
   abortEffects,
   cleanupEffects,
+  directStep,
   givenUpEffects,
   namesBackSequences,
   preflightEffects,
@@ -16,16 +18,19 @@ import {
 } from '../effects/sequences.ts'
 import { lintPlan } from '../lint/plan.ts'
 import { refuseErrors, TrafficError } from '../model/finding.ts'
-import type { Plan } from '../model/plan.ts'
+import { answerOf, type Plan } from '../model/plan.ts'
 import { type Action, type State, transitionOf } from '../model/state.ts'
-import { EffectTimeout, runEffects, runSideBySide, type Scope } from './bring-about.ts'
+import { runAccompanied } from './accompany.ts'
+import { alarmOf } from './alarm.ts'
+import { askTime, onAwsTime, rulesSeenAt } from './aws-time.ts'
+import { EffectTimeout, runEffects, type Scope, sideBySide } from './bring-about.ts'
 import { claimRoutes, releaseAction } from './claims.ts'
 import type { Engine, Request } from './engine-types.ts'
 import { passGates } from './gate-verdicts.ts'
 import { moveNames } from './move-names.ts'
 import { requireQuiet } from './quiet.ts'
 import { recordDeployment } from './record-deployment.ts'
-import { forgottenRecords, hasLostMemory, lostMemory } from './route-memory.ts'
+import { forgottenWays, hasLostMemory, lostMemory } from './route-memory.ts'
 import { withRoutes } from './route-report.ts'
 import { mayDelete } from './shared-ingress.ts'
 import { getSwitch, isLeased, type Run, type SwitchChanges, type SwitchRow, startRun } from './store.ts'
@@ -45,7 +50,7 @@ interface Work {
 
 /** Carries one action out, or continues where a killed process stopped. */
 export async function act(engine: Engine, id: string, request: Request): Promise<SwitchRow> {
-  const skipped = (['overrideGates', 'uncheckedDns', 'skipQuiet', 'acceptLive'] as const).filter(
+  const skipped = (['overrideGates', 'uncheckedDns', 'skipQuiet', 'acceptLive', 'directly'] as const).filter(
     (name) => request[name] === true,
   )
   if (skipped.length > 0 && !request.reason)
@@ -95,15 +100,17 @@ async function perform(engine: Engine, run: Run, plan: Plan, request: Request): 
   if (request.action === 'prepare') refuseErrors('The plan', lintPlan(plan))
   const outside = await engine.connect(plan, request.action === 'rollback')
   outside.git?.guardWith(() => run.renew())
+  const timed = onAwsTime(engine, outside)
   const contexts = contextsOf(plan, outside, () => run.row, {
     progress: engine.progress,
-    now: engine.now,
+    now: timed.now,
     tookOver: isLeased(run.row),
     overridesDrift: request.acceptLive === true || request.action === 'rollback',
   })
   const scope: Scope = { plan, outside, overridden: contexts[0]!.overridden, progress: engine.progress }
-  const work: Work = { engine, run, plan, outside, request, scope, contexts }
+  const work: Work = { engine: timed, run, plan, outside, request, scope, contexts }
   try {
+    if (JUDGES_TIME.has(request.action)) await askTime(engine, run, scope, contexts[0]!)
     await PERFORM[request.action](work).catch(async (error: unknown) => {
       throw await withRoutes(contexts, run.row.state, error)
     })
@@ -114,8 +121,11 @@ async function perform(engine: Engine, run: Run, plan: Plan, request: Request): 
   }
 }
 
+/** They ask whether a waiting time is over, or begin one. */
+const JUDGES_TIME: ReadonlySet<Action> = new Set(['advance', 'dns', 'cleanup'])
+
 const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise<void>>> = {
-  async prepare({ engine, run, plan, scope, contexts }) {
+  async prepare({ engine, run, plan, outside, scope, contexts }) {
     await claimRoutes(engine.database, plan, run.row.id)
     if (run.row.state !== 'preparing') {
       // Looked at before the first state change: a plan that does not fit leaves no trace.
@@ -126,17 +136,29 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
       await enter(run, 'preparing', { problem: null, began_at: null })
     }
     await runEffects(engine, run, scope, prepareEffects(contexts))
-    await enter(run, 'prepared', { step: 0, verified_at: engine.now(), approved_at: null, problem: null })
+    await enter(run, 'prepared', {
+      step: 0,
+      verified_at: rulesSeenAt(engine, outside),
+      approved_at: null,
+      problem: null,
+    })
   },
   async advance(work) {
-    const { engine, run, plan, outside, scope, contexts, request } = work
+    const { engine, run, plan, outside, contexts, request } = work
     if (run.row.verified_at === null) return shiftTo(work, run.row.step)
+    if (request.overrideGates !== true) {
+      // What cannot be read for the moment is asked again before the step is written.
+      const alarm = await alarmOf(engine, contexts).catch((error: unknown) => {
+        if (!(error instanceof RetryableError)) throw error
+      })
+      if (alarm?.isNothingHealthy) return failStep(work, alarm.text, true)
+    }
     const failure = await passGates(engine, run, plan, outside, request.overrideGates === true)
     if (failure !== undefined) return failStep(work, failure)
     const next = run.row.step + 1
     if (next < plan.steps.length) return shiftTo(work, next)
     // A path that was added meanwhile, or a rule that AWS refused, must not be called switched.
-    await runEffects(engine, run, scope, stepEffects(contexts, run.row.step))
+    await runStep(work, run.row.step)
     await recordDeployment(engine.database, run.row, plan, 'SUCCESS', engine.now())
     await enter(run, 'switched', { problem: null })
   },
@@ -164,27 +186,34 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
 }
 
 async function shiftTo(work: Work, step: number): Promise<void> {
-  const { engine, run, plan, scope, contexts } = work
+  const { engine, run, plan, outside } = work
   const movesTraffic = plan.steps[step]!.weights.target > 0
   if (run.row.state !== 'shifting' || run.row.step !== step || run.row.verified_at !== null) {
     const began = run.row.began_at ?? (movesTraffic ? engine.now() : null)
     await enter(run, 'shifting', { step, verified_at: null, approved_at: null, problem: null, began_at: began })
   }
   try {
-    await runEffects(engine, run, scope, stepEffects(contexts, step))
+    await runStep(work, step)
   } catch (error) {
-    const isSick = error instanceof EffectTimeout && error.effect === 'targets-healthy'
-    if (isSick && plan.steps[step]!.onFail === 'rollback')
-      return failStep(work, `Step ${step} failed: ${error.message}`)
+    const isNothingHealthy = error instanceof NothingHealthy
+    const isSick = isNothingHealthy || (error instanceof EffectTimeout && error.effect === 'targets-healthy')
+    if (isSick && answerOf(plan.steps[step]!, isNothingHealthy) === 'rollback')
+      return failStep(work, `Step ${step} failed: ${error.message}.`, isNothingHealthy)
     throw error
   }
-  await run.write('state', 'verified', { step }, { verified_at: engine.now(), problem: null })
+  await run.write('state', 'verified', { step }, { verified_at: rulesSeenAt(engine, outside), problem: null })
 }
 
+/** Past a controller that does not follow only if the operator said so. */
+const runStep = ({ engine, run, scope, plan, contexts, request }: Work, step: number): Promise<void> =>
+  request.directly === true && plan.mode !== 'observe'
+    ? runAccompanied(engine, run, scope, directStep(contexts, step))
+    : runEffects(engine, run, scope, stepEffects(contexts, step))
+
 /** Does what the step says about its failure, and tells. */
-async function failStep(work: Work, message: string): Promise<never> {
+async function failStep(work: Work, message: string, isNothingHealthy = false): Promise<never> {
   const { run, plan } = work
-  if (plan.steps[run.row.step]!.onFail === 'rollback') {
+  if (answerOf(plan.steps[run.row.step]!, isNothingHealthy) === 'rollback') {
     await run.write('note', 'gate-failed', message)
     await rollBack(work)
     throw new TrafficError('gate', `${message} Traffic was rolled back.`)
@@ -199,8 +228,9 @@ async function rollBack({ engine, run, plan, scope, contexts, request }: Work): 
   const strong = contexts.map((context) => ({ ...context, overridesDrift: true }))
   await enter(run, 'rolling-back')
   try {
-    await runSideBySide(engine, run, scope, rollbackSequences(strong))
-    await runSideBySide(engine, run, scope, namesBackSequences(strong, isDnsChecked))
+    await sideBySide(rollbackSequences(strong).map((each) => runAccompanied(engine, run, scope, each)))
+    const names = namesBackSequences(strong, isDnsChecked)
+    await sideBySide(names.map((effects) => runEffects(engine, run, scope, effects)))
   } catch (error) {
     throw await withGoodNews(strong, error)
   }
@@ -209,7 +239,7 @@ async function rollBack({ engine, run, plan, scope, contexts, request }: Work): 
     step: 0,
     verified_at: null,
     dns_confirmed_at: null,
-    ...forgottenRecords(run.row),
+    ...forgottenWays(run.row),
     problem: null,
   })
 }
@@ -219,7 +249,7 @@ async function withGoodNews(contexts: readonly EffectContext[], error: unknown):
   if (error instanceof EffectTimeout && error.effect.startsWith('dns-')) return error
   const weights = await Promise.all(contexts.map((context) => rulePicture(context).then(targetWeight, () => 1)))
   if (error instanceof Error && weights.every((weight) => weight === 0))
-    error.message += ` The load balancer already sends everything to cluster ${contexts[0]!.plan.current.cluster}. Until its Ingress says so too, the controller may set the old weights again: the running server repeats the rollback, or repeat it yourself.`
+    error.message += ` The load balancer already sends everything to cluster ${contexts[0]!.plan.current.cluster}. Until its Ingress says so too, the controller may set the old weights again. A running server (npm start) keeps watching and repeats the rollback; without one, repeat it yourself: npx weir traffic rollback ${contexts[0]!.row().id}`
   return error
 }
 

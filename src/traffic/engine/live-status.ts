@@ -4,6 +4,7 @@ import { contextsOf } from '../effects/contexts.ts'
 import type { EffectContext } from '../effects/effect.ts'
 import { rulePicture, weightCounts } from '../effects/rule-effects.ts'
 import type { Health } from '../vendors/balancer.ts'
+import { clockProblem, onAwsTime } from './aws-time.ts'
 import type { Engine } from './engine-types.ts'
 import { judgeGates, secondsLeft } from './gate-verdicts.ts'
 import type { GateResult } from './gates.ts'
@@ -24,27 +25,41 @@ export interface LiveStatus extends LiveRules {
   readonly gates: readonly GateResult[]
   /** Until the dwell time of the step is over. */
   readonly secondsLeft: number
+  /** How wrong the clock of this machine is. */
+  readonly clock: string | null
   /** Why the outside cannot be read; everything else is unknown then. */
   readonly problem: string | null
 }
 
 /** What the load balancer does now, whatever we believe. */
 export async function liveStatus(engine: Engine, row: SwitchRow): Promise<LiveStatus> {
-  const nothing = { weights: {}, rulesLeft: 0, health: null, routes: [], gates: [], secondsLeft: 0, problem: null }
+  const nothing = {
+    weights: {},
+    rulesLeft: 0,
+    health: null,
+    routes: [],
+    gates: [],
+    secondsLeft: 0,
+    clock: null,
+    problem: null,
+  }
   if (row.state === 'draft' || row.state === 'cleaned-up') return nothing
   try {
     const { plan } = checkedPlanOf(row)
     const outside = await engine.connect(plan, true)
     const contexts = contextsOf(plan, outside, () => row, { overridesDrift: false })
     const rules = await Promise.all(contexts.map(rulesOf))
-    const gates = row.state === 'shifting' || row.state === 'paused' ? await judgeGates(engine, row, plan, outside) : []
+    const clock = clockProblem(engine.now(), outside) ?? null
+    const timed = onAwsTime(engine, outside)
+    const gates = row.state === 'shifting' || row.state === 'paused' ? await judgeGates(timed, row, plan, outside) : []
     return {
       ...rules.reduce(sumOf),
       routes: contexts.flatMap(({ plan: { route } }, index) =>
         route === undefined ? [] : [{ route: route.name, ...rules[index]! }],
       ),
       gates,
-      secondsLeft: secondsLeft(engine, row, plan),
+      secondsLeft: secondsLeft(timed, row, plan),
+      clock,
       problem: null,
     }
   } catch (error) {
@@ -86,12 +101,13 @@ function describeRules({ weights, rulesLeft, health }: LiveRules, route = ''): r
 }
 
 export function describeLive(status: LiveStatus): string {
-  const { routes, gates, secondsLeft: left, problem } = status
+  const { routes, gates, secondsLeft: left, clock, problem } = status
   if (problem !== null) return `  live: cannot be read: ${problem}`
   const lines = [
     ...(routes.length === 0 ? describeRules(status) : routes.flatMap((each) => describeRules(each, ` ${each.route}`))),
   ]
   for (const { gate, verdict, message } of gates) lines.push(`gate ${gate}: ${verdict}, ${message}`)
+  if (clock !== null) lines.push(`clock: ${clock}`)
   if (left > 0) lines.push(`time left: ${left} s`)
   return lines.map((line) => `  ${line}`).join('\n')
 }

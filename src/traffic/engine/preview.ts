@@ -73,7 +73,10 @@ function effectsOf(contexts: readonly EffectContext[], action: Action, keepsIngr
   if (action === 'prepare') return [...preflightEffects(contexts), ...prepareEffects(contexts)]
   if (action === 'advance')
     return stepEffects(contexts, Math.min(step + (verified_at === null ? 0 : 1), plan.steps.length - 1))
-  if (action === 'rollback') return [...rollbackSequences(contexts), ...namesBackSequences(contexts, false)].flat()
+  if (action === 'rollback') {
+    const weights = rollbackSequences(contexts).map(({ effects }) => effects)
+    return [...weights, ...namesBackSequences(contexts, false)].flat()
+  }
   if (action === 'cleanup') return cleanupEffects(contexts, keepsIngress)
   if (action === 'abort') return [...givenUpEffects(contexts), ...abortEffects(contexts)]
   if (action === 'dns') return oneForEachHost(contexts).flatMap(nextShare)

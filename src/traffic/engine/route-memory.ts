@@ -5,6 +5,7 @@ interface Memory {
   readonly target_group_arn: string | null
   readonly applied_action: string | null
   readonly original_ingress: string | null
+  readonly deleted_ingress: string | null
   /** Of the first route of each host. */
   readonly dns_record: string | null
 }
@@ -13,7 +14,9 @@ interface Row extends Memory {
   readonly routes: string | null
 }
 
-const NOTHING: Memory = { target_group_arn: null, applied_action: null, original_ingress: null, dns_record: null }
+const NOTHING: Memory = {
+  ...{ target_group_arn: null, applied_action: null, original_ingress: null, deleted_ingress: null, dns_record: null },
+}
 
 type Memories = Readonly<Record<string, Partial<Memory>>>
 
@@ -62,10 +65,11 @@ export const knownGroups = (row: Pick<Row, 'routes'>): Readonly<Record<string, s
     Object.entries(memoriesIn(row) ?? {}).flatMap(([route, { target_group_arn: arn }]) => (arn ? [[route, arn]] : [])),
   )
 
-/** Records that are back where they were: what a later move meets there is its own way back. */
-export function forgottenRecords(row: Pick<Row, 'routes'>): Partial<Row> {
+/** What is back where it was: a later move begins with what it meets then. */
+export function forgottenWays(row: Pick<Row, 'routes'>): Partial<Row> {
   const memories = memoriesIn(row)
-  if (row.routes === null || memories === undefined) return { dns_record: null, routes: null }
-  const kept = Object.entries(memories).map(([route, own]) => [route, { ...own, dns_record: null }])
-  return { dns_record: null, routes: JSON.stringify(Object.fromEntries(kept)) }
+  const forgotten = { dns_record: null, deleted_ingress: null }
+  if (row.routes === null || memories === undefined) return { ...forgotten, routes: null }
+  const kept = Object.entries(memories).map(([route, own]) => [route, { ...own, ...forgotten }])
+  return { ...forgotten, routes: JSON.stringify(Object.fromEntries(kept)) }
 }

@@ -22,7 +22,14 @@ export const draftOf = (plan: Plan): SwitchRow => {
   return {
     ...{ id: plan.name, name: plan.name, project: plan.project, state: 'draft', step: 0, version: 0 },
     ...planColumns(plan),
-    ...{ applied_action: null, original_ingress: null, verified_at: null, approved_at: null, began_at: null },
+    ...{
+      applied_action: null,
+      original_ingress: null,
+      deleted_ingress: null,
+      verified_at: null,
+      approved_at: null,
+      began_at: null,
+    },
     ...{
       dns_confirmed_at: null,
       dns_record: null,
@@ -37,9 +44,13 @@ export const draftOf = (plan: Plan): SwitchRow => {
 
 /** In what a plan differs from the one that its switch was started with. */
 export const editsOf = (row: SwitchRow, plan: Plan): readonly string[] =>
-  compare(planOf(row), plan, '').map(
-    ({ path, before, after }) => `${path}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`,
-  )
+  compare(planOf(row), plan, '')
+    .filter((change) => !isOldDefault(change))
+    .map(({ path, before, after }) => `${path}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`)
+
+/** Until 0.1 a plan was stored with `pause` where it said nothing. */
+const isOldDefault = ({ path, before, after }: { readonly path: string; before: unknown; after: unknown }): boolean =>
+  path.endsWith('.onFail') && before === 'pause' && after === undefined
 
 export function refuseEdits(row: SwitchRow, changes: readonly string[]): void {
   if (changes.length === 0) return

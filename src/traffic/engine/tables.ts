@@ -30,7 +30,9 @@ export const trafficSwitches = defineTable(
     /** The action JSON that we wrote last; anything else in the cluster is drift. */
     applied_action: optional(whole(text())),
     original_ingress: optional(whole(text())),
-    /** The last three of each route, by name, where the plan lists its routes. */
+    /** As it was when clean-up deleted it. */
+    deleted_ingress: optional(whole(text())),
+    /** What is known of each route, by name, where the plan lists its routes. */
     routes: optional(whole(text())),
     /** Start of the dwell clock: the balancer was seen to follow the step. */
     verified_at: timestamp(),

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { FAILURE_LIMIT } from '../effects/balancer-effects.ts'
 import { contextsOf } from '../effects/contexts.ts'
 import { isNameMoved } from '../effects/dns-record-effects.ts'
 import type { Effect, EffectContext, Outside } from '../effects/effect.ts'
-import { rulePicture, targetWeight } from '../effects/rule-effects.ts'
 import { namesBackSequences, rollbackSequences, stepEffects } from '../effects/sequences.ts'
 import { TrafficError } from '../model/finding.ts'
-import type { Plan } from '../model/plan.ts'
+import { answerOf, type Plan } from '../model/plan.ts'
 import type { State } from '../model/state.ts'
+import { type Alarm, alarmOf } from './alarm.ts'
+import { onAwsTime } from './aws-time.ts'
 import { act } from './engine.ts'
 import type { Engine } from './engine-types.ts'
 import { judgeFirmly, secondsLeft } from './gate-verdicts.ts'
@@ -15,8 +17,6 @@ import { checkedPlanOf } from './stored-plan.ts'
 
 const WATCHER = 'weir'
 const WATCH_MS = 10_000
-/** So many looks in a row must find no healthy target before anything is done about it. */
-const FAILURE_LIMIT = 3
 
 /** Where traffic may be on the target side, or on its way back. */
 const WATCHED: ReadonlySet<State> = new Set(['shifting', 'paused', 'switched', 'dns-switched', 'rolling-back'])
@@ -25,15 +25,15 @@ const WATCHED: ReadonlySet<State> = new Set(['shifting', 'paused', 'switched', '
  * Looks once at a switch: a rollback that did not hold is taken up again, targets that die under load and failed gates do
  * what the step says, drift pauses, and `auto` moves on.
  */
-export async function tick(engine: Engine, id: string): Promise<SwitchRow> {
-  const row = await getSwitch(engine.database, id)
+export async function tick(watching: Engine, id: string): Promise<SwitchRow> {
+  const row = await getSwitch(watching.database, id)
   if (!WATCHED.has(row.state)) return row
   const { plan } = checkedPlanOf(row)
-  const outside = await engine.connect(plan, true)
+  const outside = await watching.connect(plan, true)
+  const engine = onAwsTime(watching, outside)
   const contexts = contextsOf(plan, outside, () => row, { overridesDrift: true, now: engine.now })
   if (row.state === 'rolling-back') return isLeased(row) ? row : resumeRollback(engine, row, contexts)
-  const alarms = await Promise.all(contexts.map((context) => alarmOf(engine, context)))
-  const alarm = alarms.filter((each) => each !== undefined).join('; ') || undefined
+  const alarm = await alarmOf(engine, contexts)
   if (alarm !== undefined) return answerAlarm(engine, row, plan, alarm)
   if (isLeased(row) || (row.state !== 'shifting' && row.state !== 'paused')) return row
   return row.verified_at === null ? resumeShift(engine, row, plan) : judgeStep(engine, row, plan, outside, contexts)
@@ -41,7 +41,11 @@ export async function tick(engine: Engine, id: string): Promise<SwitchRow> {
 
 /** Only when there is something to do but wait for the record: an entry every few seconds would bury the journal. */
 async function resumeRollback(engine: Engine, row: SwitchRow, contexts: readonly EffectContext[]): Promise<SwitchRow> {
-  const looks = await Promise.allSettled(rollbackSequences(contexts).map(isBack))
+  const looks = await Promise.allSettled(
+    rollbackSequences(contexts).map(({ effects, direct }) =>
+      isBack([...direct.map(({ effect }) => effect), ...effects]),
+    ),
+  )
   if (looks.every((look) => look.status === 'rejected' || look.value)) {
     // What cannot be read on one route is no reason to begin anew while nothing else is left to do.
     for (const look of looks) if (look.status === 'rejected') throw look.reason
@@ -69,26 +73,10 @@ async function orAsItIs(engine: Engine, id: string, work: Promise<SwitchRow>): P
   }
 }
 
-/** Weight for a group without healthy targets, seen by several looks in a row. */
-async function alarmOf(engine: Engine, context: EffectContext): Promise<string | undefined> {
-  const { plan, outside } = context
-  const group = plan.route === undefined ? 'the target group' : `the target group of route ${plan.route.name}`
-  const picture = await rulePicture(context)
-  if (picture.arn === undefined || targetWeight(picture) === 0) return undefined
-  for (let failures = 0; ; await sleep(engine.pollMs)) {
-    const { healthy, total } = await outside.balancer.health(picture.arn)
-    if (healthy >= plan.targetGroup.minHealthy) return undefined
-    if (++failures < FAILURE_LIMIT) continue
-    return total === 0
-      ? `${group} has weight ${targetWeight(picture)} and no targets`
-      : `${group} has weight ${targetWeight(picture)} and ${healthy} of ${total} targets are healthy, ${plan.targetGroup.minHealthy} needed`
-  }
-}
-
-async function answerAlarm(engine: Engine, row: SwitchRow, plan: Plan, alarm: string): Promise<SwitchRow> {
-  const reason = `Targets fail under load: ${alarm}.`
+async function answerAlarm(engine: Engine, row: SwitchRow, plan: Plan, alarm: Alarm): Promise<SwitchRow> {
+  const reason = alarm.text
   // After the DNS switch the old load balancer carries little, and going back needs the record moved by somebody.
-  if (plan.steps[row.step]!.onFail === 'rollback' && row.state !== 'dns-switched')
+  if (answerOf(plan.steps[row.step]!, alarm.isNothingHealthy) === 'rollback' && row.state !== 'dns-switched')
     return orAsItIs(engine, row.id, act(engine, row.id, { action: 'rollback', actor: WATCHER, reason }))
   if (isLeased(row) || row.problem === reason) return row
   if (row.state === 'shifting') return act(engine, row.id, { action: 'pause', actor: WATCHER, reason })
@@ -125,7 +113,7 @@ async function judgeStep(
   const results = await judgeFirmly(engine, row, plan, outside)
   const failed = results.filter(({ verdict }) => verdict === 'fail')
   if (failed.length > 0) {
-    const isBack = plan.steps[row.step]!.onFail === 'rollback'
+    const isBack = answerOf(plan.steps[row.step]!) === 'rollback'
     if (row.state === 'paused' && !isBack) return row
     const reason = `Gate of step ${row.step} failed: ${failed.map(({ gate, message }) => `${gate}: ${message}`).join('; ')}.`
     return orAsItIs(engine, id, act(engine, id, { action: isBack ? 'rollback' : 'pause', actor: WATCHER, reason }))

@@ -23,7 +23,7 @@ export const sidesOnSame = (
   side: 'current' | 'target',
 ): readonly Side[] => routes.map((each) => each[side]).filter((each) => isSameIngress(each, plan[side]))
 
-const isSameIngress = (one: Side, other: Side): boolean =>
+export const isSameIngress = (one: Side, other: Side): boolean =>
   one.namespace === other.namespace && one.ingress.name === other.ingress.name
 
 /** One Ingress with the paths of several routes; what they say about the Ingress itself is the same. */

@@ -49,7 +49,7 @@ export function initialPlan(
   const rendered = [[100, 0], ...steps].map(([current, target]) => {
     const isGated = target! > 0
     const gates = isGated
-      ? '\n    gates:\n      - { kind: targetsHealthy, minHealthy: 1 }\n      # - { kind: incidents, max: 0 } # needs a source of incidents in the project'
+      ? '\n    gates:\n      - { kind: targetsHealthy, minHealthy: 1 }\n      # - { kind: incidents, max: 0 } # needs a source of incidents in the project\n    onFail: rollback # or pause, and somebody decides'
       : ''
     return `  - weights: { current: ${current}, target: ${target} }\n    dwellSeconds: ${isGated ? 600 : 0}${gates}`
   })

@@ -125,7 +125,8 @@ const stepSchema = z.strictObject({
   weights: z.strictObject({ current: weight, target: weight }),
   dwellSeconds: z.int().min(0).max(604800).default(0),
   gates: z.array(gateSchema).max(20).default([]),
-  onFail: z.enum(['pause', 'rollback']).default('pause'),
+  /** Left out: a gate that fails pauses; a share of the traffic without any healthy target goes back at once. */
+  onFail: z.enum(['pause', 'rollback']).optional(),
 })
 
 const durationText = 'expected a whole number of seconds, 1..604800'

@@ -21,6 +21,10 @@ export const bindingNamespace = (plan: RoutePlan): string => plan.binding.namesp
 export const bindingService = (plan: RoutePlan): { name: string; port: Port } =>
   plan.binding.serviceRef ?? plan.target.service
 
+/** What a step does about its failure. Waiting for somebody helps nobody whose requests are answered with 503. */
+export const answerOf = ({ onFail }: Step, isNothingHealthy = false): 'pause' | 'rollback' =>
+  onFail ?? (isNothingHealthy ? 'rollback' : 'pause')
+
 /** `['steps', 1, 'weights']` as people write it: `steps[1].weights`. */
 export const pathText = (path: readonly PropertyKey[]): string =>
   path

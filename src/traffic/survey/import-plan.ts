@@ -372,7 +372,9 @@ function draw({
     binding: { name: names.action, sourceSecurityGroup: securityGroup, port: backend.containerPort },
     steps: [[100, 0] as const, ...preset].map(([own = 0, other = 0]) => ({
       weights: { current: own, target: other },
-      ...(other === 0 ? {} : { dwellSeconds: 600, gates: [{ kind: 'targetsHealthy', minHealthy: 1 }] }),
+      ...(other === 0
+        ? {}
+        : { dwellSeconds: 600, gates: [{ kind: 'targetsHealthy', minHealthy: 1 }], onFail: 'rollback' }),
     })),
     dns: { hostname: place.host },
   }

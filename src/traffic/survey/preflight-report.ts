@@ -4,6 +4,7 @@ import { messageOf, RetryableError, UserError } from '../../errors.ts'
 import { contextsOf } from '../effects/contexts.ts'
 import { type EffectContext, loadBalancerHostname, type Outside } from '../effects/effect.ts'
 import { lintFacts, readFacts } from '../effects/preflight-effect.ts'
+import { clockProblem } from '../engine/aws-time.ts'
 import type { SwitchRow } from '../engine/store.ts'
 import type { LiveFacts, LoadBalancer } from '../lint/live.ts'
 import { lintPlan } from '../lint/plan.ts'
@@ -48,7 +49,7 @@ const OF_ROUTE: readonly Named<Survey>[] = [
   ['listeners', listeners],
   ['hosts', hosts],
 ]
-const ORDER = ['plan', 'zones', 'quotas', 'controller', 'readiness gates', 'listeners', 'hosts']
+const ORDER = ['plan', 'clock', 'zones', 'quotas', 'controller', 'readiness gates', 'listeners', 'hosts']
 
 interface WholeSurvey {
   readonly plan: Plan
@@ -64,11 +65,14 @@ export async function preflightReport(
   now: Date,
 ): Promise<readonly Check[]> {
   const contexts = contextsOf(plan, outside, () => row, { overridesDrift: false })
+  // Before anything that takes its time.
+  const clock = await reportOf('clock', () => clocks(contexts[0]!, now))
   const surveys = await Promise.all(
     contexts.map(async (context): Promise<Survey> => ({ context, facts: await readFacts(context), now })),
   )
   const whole: WholeSurvey = { plan, outside, surveys }
   const reports = await Promise.all([
+    clock,
     ...COMMON.map(([check, look]) => reportOf(check, () => look(whole))),
     ...surveys.flatMap((survey) =>
       OF_ROUTE.map(([check, look]) => reportOf(check, () => look(survey), survey.context.plan.route?.name)),
@@ -91,6 +95,15 @@ async function reportOf(
 
 export const describeCheck = ({ route, check, status, message }: Check): string =>
   `${status.padEnd(8)}${route === undefined ? '' : `${route}: `}${check}: ${message}`
+
+async function clocks({ plan, outside }: EffectContext, now: Date): Promise<readonly Said[]> {
+  await outside.balancer.targetGroup(plan.targetGroup.name)
+  const problem = clockProblem(now, outside)
+  if (problem !== undefined) return [warning(problem)]
+  return outside.clock.last === undefined
+    ? [unknown('AWS does not say what time it is')]
+    : [ok('the clock of this machine agrees with AWS')]
+}
 
 async function planFits({ plan, surveys }: WholeSurvey): Promise<readonly Said[]> {
   const live = await Promise.all(surveys.map(({ context, facts }) => lintFacts(context, facts)))

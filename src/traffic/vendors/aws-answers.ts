@@ -1,5 +1,6 @@
 import { messageOf, RetryableError, UserError } from '../../errors.ts'
 import { TrafficError } from '../model/finding.ts'
+import { missingRightOf } from './aws-client.ts'
 
 /**
  * AWS says "too fast" with status 400, and "your session is over" with 403; both get better by waiting. So does a zone
@@ -55,6 +56,8 @@ export async function translate<T>(what: string, request: () => Promise<T>): Pro
     }
     if (status === undefined || status === 429 || status >= 500 || PASSING.test(name))
       throw new RetryableError(`Cannot ${what}: ${text}`, { cause: error })
-    throw new UserError(`AWS refused to ${what}. ${text}`, { status: 502, cause: error })
+    const right = missingRightOf(error)
+    const remedy = right === undefined ? '' : ` Grant the right ${right} to the AWS user or role of this process.`
+    throw new UserError(`AWS refused to ${what}. ${text}${remedy}`, { status: 502, cause: error })
   }
 }

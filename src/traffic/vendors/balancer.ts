@@ -7,9 +7,10 @@ import { healthCheckOf, type Mirrored } from '../model/health-check.ts'
 import type { RoutePlan } from '../model/plan.ts'
 import { targetGroupTags } from '../render/render.ts'
 import { orAbsent, patience, translate } from './aws-answers.ts'
+import { type AnswerClock, observed } from './aws-client.ts'
 import { type BalancerFacts, balancerFacts } from './balancer-facts.ts'
 import { CALL_MS } from './call-time.ts'
-import { type ForwardRule, forwardRule, readRules } from './rules.ts'
+import { type Forward, type ForwardRule, forwardRule, readRules } from './rules.ts'
 
 export interface Health {
   readonly healthy: number
@@ -32,8 +33,8 @@ export interface Balancer extends BalancerFacts {
   setAttributes(arn: string, attributes: Readonly<Record<string, string>>): Promise<void>
   health(arn: string): Promise<Health>
   rules(loadBalancerArn: string): Promise<readonly ForwardRule[]>
-  /** Past the controller: for the way back, when nobody can tell the controller. Stickiness goes off. */
-  forward(rule: ForwardRule, groups: ForwardRule['groups']): Promise<void>
+  /** Past the controller, which does not follow or cannot be told. */
+  forward(rule: ForwardRule, wanted: Forward): Promise<void>
 }
 
 /** What the controller writes on each target group: whose it is. */
@@ -41,10 +42,14 @@ const RESOURCE_TAG = 'ingress.k8s.aws/resource'
 /** At most so many groups in one request for tags. */
 const TAGS_AT_ONCE = 20
 
-export async function openBalancer(region: string, callMs = CALL_MS): Promise<Balancer> {
+export async function openBalancer(region: string, callMs = CALL_MS, clock?: AnswerClock): Promise<Balancer> {
   const aws = await import('@aws-sdk/client-elastic-load-balancing-v2')
   // Credentials and endpoint come from the usual chain: AWS_PROFILE, AWS_ENDPOINT_URL_ELASTIC_LOAD_BALANCING_V2 …
-  const client: ElasticLoadBalancingV2Client = new aws.ElasticLoadBalancingV2Client({ region, ...patience(callMs) })
+  const client: ElasticLoadBalancingV2Client = observed(
+    new aws.ElasticLoadBalancingV2Client({ region, ...patience(callMs) }),
+    'elasticloadbalancing',
+    clock,
+  )
   const describe = async (input: {
     Names?: string[]
     TargetGroupArns?: string[]
@@ -165,8 +170,8 @@ export async function openBalancer(region: string, callMs = CALL_MS): Promise<Ba
     rules: (loadBalancerArn) =>
       translate(`read the rules of ${loadBalancerArn}`, () => orAbsent(readRules(aws, client, loadBalancerArn), [])),
     // A rule that is gone meanwhile sends nobody anywhere.
-    forward: (rule, groups) =>
-      translate(`change rule ${rule.rule}`, () => orAbsent(forwardRule(aws, client, rule, groups), undefined)),
+    forward: (rule, wanted) =>
+      translate(`change rule ${rule.rule}`, () => orAbsent(forwardRule(aws, client, rule, wanted), undefined)),
   }
 }
 

@@ -48,17 +48,20 @@ function forwardOf(
   ]
 }
 
+/** What a rule is to forward to. */
+export type Forward = Pick<ForwardRule, 'groups' | 'isSticky' | 'durationSeconds'>
+
 /** What stands before the forward, authentication above all, stays as it is. */
 export async function forwardRule(
   aws: Aws,
   client: ElasticLoadBalancingV2Client,
   { rule, listener, isDefault }: ForwardRule,
-  groups: ForwardRule['groups'],
+  { groups, isSticky, durationSeconds }: Forward,
 ): Promise<void> {
   const { Rules = [] } = await client.send(new aws.DescribeRulesCommand({ RuleArns: [rule] }))
   const ForwardConfig = {
     TargetGroups: groups.map(({ arn, weight }) => ({ TargetGroupArn: arn, Weight: weight })),
-    TargetGroupStickinessConfig: { Enabled: false },
+    TargetGroupStickinessConfig: { Enabled: isSticky, ...(isSticky ? { DurationSeconds: durationSeconds } : {}) },
   }
   const actions = (Rules[0]?.Actions ?? []).map((action): Action => {
     if (action.Type === 'forward') return { Type: 'forward', Order: action.Order, ForwardConfig }

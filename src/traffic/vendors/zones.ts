@@ -2,6 +2,7 @@ import type { Change, ResourceRecordSet, Route53Client } from '@aws-sdk/client-r
 import { messageOf, RetryableError } from '../../errors.ts'
 import { isSameName, nameInZone } from '../model/record-sets.ts'
 import { orAbsent, patience, translate } from './aws-answers.ts'
+import { type AnswerClock, observed } from './aws-client.ts'
 import { CALL_MS } from './call-time.ts'
 
 export interface Zone {
@@ -20,10 +21,10 @@ export interface Zones {
 
 const PAGE = 100
 
-export async function openZones(region: string, callMs = CALL_MS): Promise<Zones> {
+export async function openZones(region: string, callMs = CALL_MS, clock?: AnswerClock): Promise<Zones> {
   const aws = await import('@aws-sdk/client-route-53')
   // Credentials and endpoint come from the usual chain: AWS_PROFILE, AWS_ENDPOINT_URL_ROUTE_53 …
-  const client: Route53Client = new aws.Route53Client({ region, ...patience(callMs) })
+  const client: Route53Client = observed(new aws.Route53Client({ region, ...patience(callMs) }), 'route53', clock)
   return {
     zone: (id) =>
       translate(`read hosted zone ${id}`, async () => {

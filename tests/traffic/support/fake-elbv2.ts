@@ -41,6 +41,8 @@ export interface FakeElb {
   readonly rules: Map<string, FakeRule>
   /** Deletes that came while a rule still named the group. */
   inUseRefusals: number
+  /** What time it is for AWS. */
+  now: () => Date
   /** Asked before every request: what it returns is answered instead, as throttling and expired credentials are. */
   intercept: (action: string) => ElbError | 'silence' | undefined
   /** Rules that AWS refuses, by their keys. */
@@ -100,6 +102,7 @@ export async function startFakeElb(): Promise<FakeElb> {
     groups,
     rules,
     inUseRefusals: 0,
+    now: () => new Date(),
     intercept: () => undefined,
     isRuleRefused: () => false,
     listeners: 1,
@@ -319,7 +322,7 @@ export async function startFakeElb(): Promise<FakeElb> {
   const actionsIn = (form: URLSearchParams) => {
     const types: string[] = []
     const found: { arn: string; weight: number }[] = []
-    let isSticky = false
+    let stickiness: FakeForward['stickiness'] = { enabled: false }
     for (let index = 1; form.has(`Actions.member.${index}.Type`); index++) {
       const prefix = `Actions.member.${index}.`
       types.push(form.get(`${prefix}Type`)!)
@@ -328,12 +331,16 @@ export async function startFakeElb(): Promise<FakeElb> {
         const of = (name: string) => form.get(`${config}TargetGroups.member.${group}.${name}`)!
         found.push({ arn: of('TargetGroupArn'), weight: Number(of('Weight')) })
       }
-      isSticky ||= form.get(`${config}TargetGroupStickinessConfig.Enabled`) === 'true'
+      if (form.get(`${config}TargetGroupStickinessConfig.Enabled`) === 'true')
+        stickiness = {
+          enabled: true,
+          durationSeconds: Number(form.get(`${config}TargetGroupStickinessConfig.DurationSeconds`)),
+        }
       const isOidc = types.at(-1) === 'authenticate-oidc'
       if (isOidc && form.get(`${prefix}AuthenticateOidcConfig.UseExistingClientSecret`) !== 'true')
         throw new ElbError('InvalidLoadBalancerAction', 'ClientSecret must be specified')
     }
-    return { types, forward: { groups: found, stickiness: { enabled: isSticky } } }
+    return { types, forward: { groups: found, stickiness } }
   }
   const ruleXml = ({ arn, action, guards }: FakeRule) => {
     const oidc = guards.includes('authenticate-oidc')
@@ -356,7 +363,8 @@ export async function startFakeElb(): Promise<FakeElb> {
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const form = new URLSearchParams(Buffer.concat(chunks).toString())
     const action = form.get('Action') ?? ''
-    const send = (status: number, xml: string) => response.writeHead(status, { 'content-type': 'text/xml' }).end(xml)
+    const send = (status: number, xml: string) =>
+      response.writeHead(status, { 'content-type': 'text/xml', date: fake.now().toUTCString() }).end(xml)
     if (!String(request.headers.authorization).includes('/elasticloadbalancing/aws4_request'))
       return send(403, '<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>')
     try {

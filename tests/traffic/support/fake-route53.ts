@@ -21,6 +21,8 @@ export interface FakeRoute53 {
   readonly batches: string[]
   /** So many times a change is asked for before its zone is in sync. */
   looksUntilInSync: number
+  /** What time it is for AWS. */
+  now: () => Date
   /** Asked before every request: what it returns is answered instead. */
   intercept: (action: string) => Route53Error | undefined
   /** Called when a change has reached every name server. */
@@ -51,6 +53,7 @@ export async function startFakeRoute53(): Promise<FakeRoute53> {
     zones,
     batches: [],
     looksUntilInSync: 1,
+    now: () => new Date(),
     intercept: () => undefined,
     onInSync: () => {},
     seed(zone, ...records) {
@@ -149,7 +152,9 @@ export async function startFakeRoute53(): Promise<FakeRoute53> {
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = Buffer.concat(chunks).toString()
     const send = (status: number, xml: string) =>
-      response.writeHead(status, { 'content-type': 'text/xml' }).end(`<?xml version="1.0"?>\n${xml}`)
+      response
+        .writeHead(status, { 'content-type': 'text/xml', date: fake.now().toUTCString() })
+        .end(`<?xml version="1.0"?>\n${xml}`)
     const url = new URL(request.url!, 'http://fake')
     const [, kind, id, part] = /^\/2013-04-01\/(hostedzone|change)\/([^/]+)(?:\/(rrset))?\/?$/.exec(url.pathname) ?? []
     try {

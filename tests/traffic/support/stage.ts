@@ -25,6 +25,8 @@ export function setStage(database: TestDatabase, startCluster?: Parameters<typeo
     async start(change: (plan: RoutePlan) => void = () => {}, routesIn?: Routes): Promise<SwitchRow> {
       stage.world = await startWorld(change, routesIn, startCluster)
       Object.assign(process.env, stage.world.environment)
+      // Clocks agree until a test says otherwise.
+      stage.world.elb.now = stage.world.route53.now = () => stage.clock
       return createSwitch(database.database, stage.world.whole, 'ada')
     },
     go: (row: SwitchRow, action: Request['action'], more: Partial<Request> = {}) =>

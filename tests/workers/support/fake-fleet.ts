@@ -10,9 +10,15 @@ export interface FakeFleet {
   readonly pagesPerBoard: number
   /** Every request that was answered with records: `board/page`. */
   readonly answered: string[]
+  /** Requests that came. */
+  asked: number
   /** Requests beyond the budget. */
   refused: number
   latencyMs: number
+  /** Boards that are answered without delay. */
+  quick: ReadonlySet<number>
+  /** Answers everything with this status; 0: as it should. */
+  status: number
   /** Requests that one token has in a window; 0: the vendor says nothing of a budget. */
   limit: number
   windowMs: number
@@ -22,8 +28,15 @@ export interface FakeFleet {
 export async function startFakeFleet(itemsPerBoard = 5): Promise<FakeFleet> {
   const windows = new Map<string, { used: number; endsAt: number }>()
   const fake = {
-    ...{ url: '', itemsPerBoard, pagesPerBoard: Math.ceil(itemsPerBoard / PAGE), answered: [] as string[], refused: 0 },
-    ...{ latencyMs: 50, limit: 0, windowMs: 3_600_000, close: () => {} },
+    ...{
+      url: '',
+      itemsPerBoard,
+      pagesPerBoard: Math.ceil(itemsPerBoard / PAGE),
+      answered: [] as string[],
+      asked: 0,
+      refused: 0,
+    },
+    ...{ latencyMs: 50, status: 0, quick: new Set<number>(), limit: 0, windowMs: 3_600_000, close: () => {} },
   }
   /** Counted when a request arrives, as vendors do. */
   function spend(token: string) {
@@ -36,6 +49,7 @@ export async function startFakeFleet(itemsPerBoard = 5): Promise<FakeFleet> {
     return window
   }
   const server = createServer(async (request, response) => {
+    fake.asked++
     const { used, endsAt } = spend(String(request.headers.authorization))
     const headers = {
       'content-type': 'application/json',
@@ -50,9 +64,13 @@ export async function startFakeFleet(itemsPerBoard = 5): Promise<FakeFleet> {
       response.writeHead(429, headers).end('{"message": "budget spent"}')
       return
     }
-    await sleep(fake.latencyMs)
+    if (fake.status > 0) {
+      response.writeHead(fake.status, { ...headers, 'retry-after': '3' }).end('{"message": "not now"}')
+      return
+    }
     const url = new URL(request.url ?? '/', 'http://localhost')
     const board = Number(/^\/boards\/(\d+)\/items$/.exec(url.pathname)?.[1])
+    if (!fake.quick.has(board)) await sleep(fake.latencyMs)
     const page = Number(url.searchParams.get('page') ?? 1)
     const first = (page - 1) * PAGE
     const numbers = Array.from(

@@ -9,7 +9,7 @@ import type { Plugin } from '../../../src/plugin-kit/spec/plugin.ts'
 const { table, entityMaker } = pluginKit('fleet')
 export const boards = table('boards', 'FleetBoard', { id: key(bigint()), name: string(), scope_config_id: bigint() })
 const entity = entityMaker<{ id: number }, object>((each, { id }) =>
-  'board_id' in each.columns ? { board_id: id } : {},
+  'board_id' in each.columns ? { board_id: id } : { id },
 )
 
 export const PAGE = 2
@@ -26,12 +26,25 @@ const itemEntity = entity(items, {
   collect: { request: ({ scope }) => ({ path: `/boards/${scope.id}/items` }), paging: pageNumber({ size: PAGE }) },
 })
 
+/** Names of boards whose task ends the process that runs it, or fills the memory of its thread. */
+export const DEADLY = { process: 'ends its process', thread: 'fills the memory' }
+
+/** In pieces: one large array would end the whole process. */
+function fillMemory(): never {
+  const kept: number[][] = []
+  for (;;) kept.push(new Array(100_000).fill(0.5))
+}
+
 const boardEntity = entity(boards, {
   label: 'Boards',
   domainTypes: ['TICKET'],
   convert: {
     to: [domainBoards],
-    rows: (board, { idOf }) => [domainBoards.row({ id: idOf(boards, board.id), name: board.name })],
+    rows(board, { idOf }) {
+      if (board.name === DEADLY.process) process.kill(process.pid, 'SIGKILL')
+      if (board.name === DEADLY.thread) fillMemory()
+      return [domainBoards.row({ id: idOf(boards, board.id), name: board.name })]
+    },
   },
 })
 

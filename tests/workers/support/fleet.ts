@@ -13,6 +13,7 @@ import { allTables } from '../../../src/tables.ts'
 import { testControl } from '../../pipelines/support/test-control.ts'
 import { programFile, startProgram } from '../../support/programs.ts'
 import { fleet, plugins } from './fleet-plugin.ts'
+import type { ServerTarget } from './server-target.ts'
 import type { WorkerTarget } from './worker-target.ts'
 
 export const LEASE_MS = 3000
@@ -25,7 +26,7 @@ export interface Member {
 
 export interface Fleet {
   readonly control: ControlPlane
-  server(): Promise<Member>
+  server(options?: Partial<ServerTarget>): Promise<Member>
   worker(options?: Partial<WorkerTarget>): Promise<Member>
   /** Ends all that still run. */
   close(): Promise<void>
@@ -36,7 +37,7 @@ export async function openFleet({ url, database }: { url: string; database: Data
   const control = testControl(database, { plugins })
   const members = new Set<Member>()
   const folder = () => mkdtempSync(join(tmpdir(), 'weir-fleet-'))
-  async function start(file: string, target: Partial<WorkerTarget>): Promise<Member> {
+  async function start(file: string, target: Partial<WorkerTarget & ServerTarget>): Promise<Member> {
     const place = (name: string) => join(import.meta.dirname, name)
     const { plugins = 'fleet-plugin.ts', ...others } = target
     const module = pathToFileURL(programFile(place(plugins))).href
@@ -57,7 +58,7 @@ export async function openFleet({ url, database }: { url: string; database: Data
   }
   return {
     control,
-    server: () => start('server-target.ts', {}),
+    server: (options = {}) => start('server-target.ts', options),
     worker: (options = {}) => start('worker-target.ts', { concurrency: 4, drainMs: 60_000, ...options }),
     async close() {
       for (const member of members) member.child.kill('SIGCONT')
@@ -69,14 +70,14 @@ export async function openFleet({ url, database }: { url: string; database: Data
 /** A connection with so many boards; gives the tasks that collect them. */
 export async function addBoards(
   { services }: ControlPlane,
-  { name, endpoint, count, first = 1, ...settings }: BoardsOptions,
+  { name, endpoint, count, first = 1, names = {}, ...settings }: BoardsOptions,
 ): Promise<PlanTask[]> {
   const { id: connectionId } = await services.connections.create('fleet', { name, endpoint, token: name, ...settings })
   const numbers = Array.from({ length: count }, (_, index) => first + index)
   await services.scopes.put(
     'fleet',
     connectionId,
-    numbers.map((id) => ({ id, name: `board ${id}` })),
+    numbers.map((id) => ({ id, name: names[id] ?? `board ${id}` })),
   )
   return numbers.map((boardId) => ({ plugin: 'fleet', subtasks: [], options: { connectionId, boardId } }))
 }
@@ -85,5 +86,7 @@ export interface BoardsOptions {
   readonly endpoint: string
   readonly count: number
   readonly first?: number
+  /** Of boards with a name of their own, by their number. */
+  readonly names?: Readonly<Record<number, string>>
   readonly rateLimitPerHour?: number
 }

@@ -1,17 +1,30 @@
-/** A server process of a test: it hands tasks out, and runs none. */
+/** A server process of a test, which runs tasks itself or hands them out. */
 import { openDatabase } from '../../../src/database/open.ts'
 import { createLog } from '../../../src/log.ts'
 import { startRunner } from '../../../src/runner/runner.ts'
+import { createTaskThreads } from '../../../src/runner/task-threads.ts'
 import { createQueueDispatch } from '../../../src/runner/workers/queue-dispatch.ts'
-import { testControl } from '../../pipelines/support/test-control.ts'
+import { SECRET_KEY, testControl } from '../../pipelines/support/test-control.ts'
 
-const { url, dataFolder, leaseMs, plugins: module } = JSON.parse(process.argv[2] ?? '{}')
-const { plugins } = await import(module)
+export interface ServerTarget {
+  readonly url: string
+  readonly dataFolder: string
+  readonly leaseMs: number
+  /** The address of the file that exports its plugins. */
+  readonly plugins: string
+  readonly runTasksOn: 'server' | 'workers'
+}
+
+const target = JSON.parse(process.argv[2] ?? '{}') as ServerTarget
+const { url, dataFolder, leaseMs, plugins: pluginModule, runTasksOn } = target
+const { plugins } = await import(pluginModule)
 const database = await openDatabase(url)
 const control = testControl(database, { dataFolder, plugins })
-const log = createLog('silent')
 const runner = await startRunner(control, {
-  dispatch: createQueueDispatch({ database, log, version: 'test', leaseMs }),
+  dispatch:
+    runTasksOn === 'server'
+      ? createTaskThreads({ databaseUrl: url, secretKey: SECRET_KEY, dataFolder, pluginModule })
+      : createQueueDispatch({ database, log: createLog('silent'), version: 'test', leaseMs }),
   ...{ consume: true, maxParallel: 0, resume: true, leaseMs },
 })
 process.once('SIGTERM', async () => {

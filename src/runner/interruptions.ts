@@ -1,0 +1,74 @@
+/**
+ * What interrupted tasks. Whoever runs a task may end without a word, and nobody can know which of its tasks was the reason.
+ * So each of them has lost its worker once, and one that has lost too many runs alone: then it is clear.
+ */
+import { totalmem } from 'node:os'
+import { insertRow, type Queries, selectRows } from '../control-plane/store.ts'
+import { isDuplicate } from '../database/explain.ts'
+import { isLeaseHolderGone } from '../database/lease-holder.ts'
+import type { RowOf } from '../database/table.ts'
+import type { servers } from '../system/runs.ts'
+import { interruptions } from '../system/workers.ts'
+import type { Interruption, TaskOutcome } from './task-dispatch.ts'
+
+/** After so many the task runs alone, and after one more it fails. */
+const MOST_LOSSES = 3
+/** From here on a process is likely to have ended for lack of memory. */
+const MUCH_MEMORY_PERCENT = 90
+
+export const runsAlone = (losses: number): boolean => losses >= MOST_LOSSES
+export const hasLostTooOften = (losses: number): boolean => losses > MOST_LOSSES
+
+type Interrupted = Pick<RowOf<typeof interruptions>, 'task_id' | 'pipeline_id'>
+
+/** Once, however often it is told. */
+export async function recordInterruption(queries: Queries, task: Interrupted, what: Interruption): Promise<void> {
+  const { incident, isLoss: is_loss, cause } = what
+  const { task_id, pipeline_id } = task
+  try {
+    await insertRow(queries, interruptions, { task_id, pipeline_id, incident, is_loss, cause })
+  } catch (error) {
+    if (!(error instanceof Error) || !isDuplicate(error.cause)) throw error
+  }
+}
+
+const lossesOf = (queries: Queries, taskId: number) =>
+  selectRows(queries, interruptions, (query) =>
+    query.where('task_id', '=', taskId).where('is_loss', '=', true).orderBy('created_at'),
+  )
+
+export const countLosses = async (queries: Queries, taskId: number): Promise<number> =>
+  (await lossesOf(queries, taskId)).length
+
+/** How a task ends that was lost again while it ran alone. */
+export async function endByLosses(
+  queries: Queries,
+  taskId: number,
+  named: (message: string) => string,
+): Promise<TaskOutcome> {
+  const losses = await lossesOf(queries, taskId)
+  const cause = losses.at(-1)?.cause ?? ''
+  const message = `What ran this task broke down ${losses.length} times, the last time with no other task beside it. The likely cause: ${cause}. Give it more memory or let it collect less, then run it again.`
+  return { status: 'TASK_FAILED', message: named(message), errorName: 'FatalError', failedSubTask: '' }
+}
+
+type LastSign = Pick<RowOf<typeof servers>, 'memory_percent'> | undefined
+
+export const hadMuchMemory = (last: LastSign): boolean => (last?.memory_percent ?? 0) >= MUCH_MEMORY_PERCENT
+
+/** Of a process that ended without a word: as much as its last beat and its machine tell. */
+export function likelyCause(leaseHolder: string, last: LastSign): string {
+  if (hadMuchMemory(last)) {
+    return `out of memory (it used ${last?.memory_percent} % of what it may have when it was last heard of)`
+  }
+  return isLeaseHolderGone(leaseHolder)
+    ? 'its process crashed or was killed, as happens when memory runs out'
+    : 'its machine is gone, hangs, or could not reach the database'
+}
+
+/** Of the memory that this process may have, in a container or on its machine. */
+export function memoryPercent(): number {
+  const limit = process.constrainedMemory()
+  const most = limit > 0 ? Math.min(limit, totalmem()) : totalmem()
+  return Math.min(100, Math.round((100 * process.memoryUsage.rss()) / most))
+}

@@ -1,0 +1,159 @@
+/** Past the controller: rules that do not follow are changed at the load balancer itself, and kept so. */
+import { counted } from '../../counted.ts'
+import { messageOf, RetryableError, UserError } from '../../errors.ts'
+import type { ForwardAction } from '../model/action.ts'
+import { missingRightOf } from '../vendors/aws-client.ts'
+import type { Forward, ForwardRule } from '../vendors/rules.ts'
+import { type Effect, type EffectContext, ofRoute } from './effect.ts'
+import { follows, rulePicture, weightsIn } from './rule-effects.ts'
+
+/** So long the controller may take; who waits for it longer may wait for a controller that is down. */
+const GRACE_MS = 5_000
+
+/** What stands beside the effects of a route while they wait for cluster and controller. */
+export interface DirectRules {
+  /** Changes the rules that are not as wanted. */
+  readonly effect: Effect
+  /** The rules have to be right also when all else failed. */
+  readonly isUrgent: boolean
+  /** Why the controller is waited for no longer; undefined while it is. */
+  reason(): string | undefined
+  /** The same effect; what the cluster refuses to it is known here, and is asked for again until its time is over. */
+  patient(effect: Effect): Effect
+}
+
+/** What a rule is to become; undefined where it is right, or cannot be helped here. */
+type Correction = (rule: ForwardRule, arn: string | undefined) => Wanted | undefined
+interface Wanted {
+  readonly forward: Forward
+  /** Where AWS does not take the first. */
+  readonly otherwise?: Forward
+}
+
+interface Memory {
+  /** From when on the controller has its time. */
+  since: number | undefined
+  refusal: string | undefined
+}
+
+function directRules(context: EffectContext, memory: Memory, correct: Correction, isUrgent: boolean): DirectRules {
+  const { plan, outside } = context
+  const graceMs = Math.min(GRACE_MS, plan.verifyTimeoutSeconds * 500)
+  const reason = (): string | undefined => {
+    if (memory.since === undefined) return undefined
+    if (outside.git !== undefined) return 'the cluster follows its repository, which takes longer'
+    if (memory.refusal !== undefined) return memory.refusal
+    return Date.now() < memory.since + graceMs ? undefined : `they did not follow within ${graceMs / 1000} s`
+  }
+  const waitOut = <T>(work: () => Promise<T>): Promise<T> =>
+    work().catch((error: unknown) => {
+      if (!(error instanceof UserError)) throw error
+      memory.refusal ??= error.message
+      throw new RetryableError(error.message, { cause: error })
+    })
+  return {
+    effect: ofRoute(changedRules(context, correct, !isUrgent, reason), plan.route?.name),
+    isUrgent,
+    reason,
+    patient(effect) {
+      const { missing, apply } = effect
+      // A repository says by itself what can be waited for.
+      if (outside.git !== undefined) return effect
+      const applyPatiently = (dryRun: boolean): Promise<void> => {
+        memory.since ??= Date.now()
+        return waitOut(() => apply!(dryRun))
+      }
+      const lookForward = async (): Promise<string | undefined> => {
+        const found = await missing()
+        if (found === undefined) memory.since ??= Date.now()
+        return found
+      }
+      return {
+        ...effect,
+        missing: isUrgent ? () => waitOut(missing) : lookForward,
+        ...(apply === undefined ? {} : { apply: applyPatiently }),
+      }
+    },
+  }
+}
+
+function changedRules(
+  context: EffectContext,
+  correct: Correction,
+  includesLeft: boolean,
+  reason: DirectRules['reason'],
+): Effect {
+  const { balancer } = context.outside
+  let wrong: readonly (readonly [ForwardRule, Wanted])[] = []
+  const changed = new Set<string>()
+  return {
+    name: 'balancer-directly',
+    isRepeated: true,
+    async missing() {
+      const { own, left, arn } = await rulePicture(context)
+      wrong = [...own, ...(includesLeft ? left : [])].flatMap((rule) => {
+        const wanted = correct(rule, arn)
+        return wanted === undefined ? [] : [[rule, wanted] as const]
+      })
+      if (wrong.length === 0) return undefined
+      return `${counted(wrong.length, 'rule')} of the load balancer ${wrong.length === 1 ? 'is' : 'are'} not as wanted`
+    },
+    async apply(dryRun) {
+      if (dryRun) return
+      for (const [rule, wanted] of wrong) {
+        await balancer.forward(rule, wanted.forward).catch(async (error: unknown) => {
+          if (!(error instanceof UserError)) throw error
+          if (wanted.otherwise !== undefined && missingRightOf(error.cause) === undefined)
+            return balancer.forward(rule, wanted.otherwise)
+          throw new UserError(`The load balancer could not be changed directly: ${messageOf(error)}`, { cause: error })
+        })
+        changed.add(rule.rule)
+      }
+    },
+    outcome: () =>
+      changed.size === 0
+        ? undefined
+        : `${counted(changed.size, 'rule')} changed at the load balancer itself, because ${reason() ?? 'the controller did not'}`,
+  }
+}
+
+/**
+ * For the way back, counted from now on: the weights that the Ingress is to have. Where AWS refuses two groups in a rule
+ * that is not sticky, the target group is left out.
+ */
+export function directlyBack(context: EffectContext): DirectRules {
+  const memory: Memory = { since: Date.now(), refusal: undefined }
+  const correct: Correction = (rule, arn) => {
+    if (weightsIn(rule, arn).target === 0 && !rule.isSticky) return undefined
+    const others = rule.groups.filter((group) => group.arn !== arn)
+    // A rule that knows no other group cannot be helped here; its annotation has to.
+    if (others.length === 0) return undefined
+    const isOne = others.length === 1 || others.every(({ weight }) => weight === 0)
+    const own = isOne ? others.map((group) => ({ ...group, weight: 100 })) : others
+    const withGroups = (groups: ForwardRule['groups']): Forward => ({
+      groups,
+      isSticky: false,
+      durationSeconds: undefined,
+    })
+    const target = rule.groups.filter((group) => group.arn === arn).map((group) => ({ ...group, weight: 0 }))
+    return { forward: withGroups([...own, ...target]), otherwise: withGroups(own) }
+  }
+  return directRules(context, memory, correct, true)
+}
+
+/** For a step, if the operator said so: counts from the first write on, so that what is refused before it changes nothing. */
+export function directlyForward(context: EffectContext, wanted: () => ForwardAction): DirectRules {
+  const memory: Memory = { since: undefined, refusal: undefined }
+  const correct: Correction = (rule, arn) => {
+    const others = rule.groups.filter((group) => group.arn !== arn)
+    if (arn === undefined || others.length !== 1 || follows(rule, arn, wanted())) return undefined
+    const [current, target] = wanted().forwardConfig.targetGroups.map(({ weight }) => weight)
+    const { enabled, durationSeconds } = wanted().forwardConfig.targetGroupStickinessConfig
+    const groups = [
+      { arn: others[0]!.arn, weight: current! },
+      { arn, weight: target! },
+    ]
+    return { forward: { groups, isSticky: enabled, durationSeconds } }
+  }
+  return directRules(context, memory, correct, false)
+}

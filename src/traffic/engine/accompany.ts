@@ -1,0 +1,79 @@
+/** Effects wait for the controller; beside them somebody looks whether it follows at all. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf, RetryableError } from '../../errors.ts'
+import type { DirectRules } from '../effects/direct-rules.ts'
+import type { Accompanied } from '../effects/sequences.ts'
+import { EffectTimeout, perform, runEffects, type Scope } from './bring-about.ts'
+import type { Engine } from './engine-types.ts'
+import type { Run } from './store.ts'
+
+/** The longest pause between two looks at rules that do not follow. */
+const LOOK_MS = 1_000
+
+/** Both ways at once: through the controller, and past it as soon as it does not follow. */
+export async function runAccompanied(
+  engine: Engine,
+  run: Run,
+  scope: Scope,
+  { effects, direct }: Accompanied,
+): Promise<void> {
+  const main = { isOver: false, hasFailed: false }
+  const work = runEffects(engine, run, scope, effects).then(
+    () => undefined,
+    (error: unknown) => {
+      main.hasFailed = true
+      return { error }
+    },
+  )
+  const over = work.finally(() => (main.isOver = true))
+  const beside = direct.map((each) => lookAfter(engine, run, scope, each, main, over))
+  const [failure, ...troubles] = await Promise.all([work, ...beside])
+  if (failure === undefined) return
+  // Why it could not be helped either belongs to what the operator reads.
+  const { error } = failure
+  for (const trouble of troubles)
+    if (trouble !== undefined && error instanceof Error && !error.message.includes(trouble))
+      error.message += `\n${trouble}`
+  throw error
+}
+
+/** Returns why the rules could not be changed directly. */
+async function lookAfter(
+  engine: Engine,
+  run: Run,
+  scope: Scope,
+  { effect, reason, isUrgent }: DirectRules,
+  main: { readonly isOver: boolean; readonly hasFailed: boolean },
+  over: Promise<unknown>,
+): Promise<string | undefined> {
+  const isDue = (): boolean => reason() !== undefined || (isUrgent && main.hasFailed)
+  let lastLook = false
+  for (;;) {
+    if (isDue() && (await isWrong(effect))) {
+      try {
+        await perform(engine, run, scope, effect)
+      } catch (error) {
+        // AWS that is busy may not be so a moment later; a missing right stays missing.
+        if (!(error instanceof EffectTimeout) || main.isOver) return messageOf(error)
+      }
+    }
+    if (lastLook) return undefined
+    const timer = new AbortController()
+    await Promise.race([
+      sleep(Math.min(engine.pollMs, LOOK_MS), undefined, { signal: timer.signal }).catch(() => {}),
+      over,
+    ])
+    timer.abort()
+    lastLook = main.isOver
+  }
+}
+
+/** What cannot be read is asked again, with the patience of every effect. */
+async function isWrong(effect: DirectRules['effect']): Promise<boolean> {
+  try {
+    return (await effect.missing()) !== undefined
+  } catch (error) {
+    if (error instanceof RetryableError) return true
+    throw error
+  }
+}

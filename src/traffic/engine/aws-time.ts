@@ -1,0 +1,44 @@
+/** Dwell, quiet and TTL times go by the clock of AWS: that of an operator's machine may be hours off. */
+import type { EffectContext, Outside } from '../effects/effect.ts'
+import { rulePicture } from '../effects/rule-effects.ts'
+import { bringAbout, type Scope } from './bring-about.ts'
+import type { Engine } from './engine-types.ts'
+import type { Run } from './store.ts'
+
+type Clocked = Pick<Outside, 'clock'>
+type Timed = Pick<Engine, 'now'>
+
+/** The engine with the time of the last answer of AWS, as soon as there is one. */
+export const onAwsTime = (engine: Engine, { clock }: Clocked): Engine => ({
+  ...engine,
+  now: () => (clock.last === undefined ? engine.now() : new Date(clock.last)),
+})
+
+/** When the rules were seen as they are: a dwell time begins there. */
+export const rulesSeenAt = (engine: Timed, { clock }: Clocked): Date =>
+  clock.rules === undefined ? engine.now() : new Date(clock.rules)
+
+/** Asked before a waiting time is judged. Without an answer nothing moves on, because nobody knows what time it is. */
+export async function askTime(engine: Engine, run: Run, scope: Scope, context: EffectContext): Promise<void> {
+  await bringAbout(engine, run, scope, {
+    name: 'aws-time',
+    async missing() {
+      await rulePicture(context)
+      return undefined
+    },
+  })
+}
+
+/** More than this is no matter of slow answers. */
+const MOST_SKEW_MS = 30_000
+const MINUTE_MS = 60_000
+
+/** How wrong the clock of this machine is, right after an answer of AWS; undefined where it is right. */
+export function clockProblem(now: Date, { clock }: Clocked): string | undefined {
+  if (clock.last === undefined) return undefined
+  const skew = now.getTime() - clock.last
+  if (Math.abs(skew) <= MOST_SKEW_MS) return undefined
+  const size = Math.abs(skew)
+  const text = size < 2 * MINUTE_MS ? `${Math.round(size / 1000)} s` : `${Math.round(size / MINUTE_MS)} minutes`
+  return `the clock of this machine is ${text} ${skew > 0 ? 'ahead of' : 'behind'} the clock of AWS: set it, for example with NTP. Dwell, quiet and TTL times go by AWS`
+}

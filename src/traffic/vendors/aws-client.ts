@@ -1,0 +1,50 @@
+/** When AWS answered last, in milliseconds, by its own clock, because that of this machine may be wrong. */
+export interface AnswerClock {
+  last: number | undefined
+  /** The last answer that showed rules of a load balancer. */
+  rules: number | undefined
+}
+export const answerClock = (): AnswerClock => ({ last: undefined, rules: undefined })
+
+interface Answered {
+  readonly response?: { readonly headers?: Readonly<Record<string, string>> }
+}
+type Next = (args: unknown) => Promise<Answered>
+type Middleware = (next: Next, context: { readonly commandName?: string }) => Next
+interface AnyClient {
+  readonly middlewareStack: object
+}
+/** Each client has a type of its own for what is the same in all of them. */
+interface Stack {
+  add(middleware: Middleware, options: { readonly step: 'initialize'; readonly name: string }): void
+}
+
+const DENIED = /^(?:AccessDenied\w*|UnauthorizedOperation|AuthorizationError\w*|NotAuthorized\w*)$/
+
+/** Notes the time of each answer, and the right that was missing where AWS refused a call. */
+export function observed<Client extends AnyClient>(client: Client, service: string, clock?: AnswerClock): Client {
+  const observe: Middleware = (next, { commandName = '' }) => {
+    const call = commandName.replace(/Command$/, '')
+    return async (args) => {
+      try {
+        const answer = await next(args)
+        const time = Date.parse(answer.response?.headers?.date ?? '')
+        if (clock !== undefined && !Number.isNaN(time)) {
+          clock.last = time
+          if (call === 'DescribeRules') clock.rules = time
+        }
+        return answer
+      } catch (error) {
+        if (error instanceof Error && DENIED.test(error.name))
+          Object.assign(error, { missingRight: `${service}:${call}` })
+        throw error
+      }
+    }
+  }
+  const stack = client.middlewareStack as Stack
+  stack.add(observe, { step: 'initialize', name: 'weirObserved' })
+  return client
+}
+
+export const missingRightOf = (error: unknown): string | undefined =>
+  (error as { readonly missingRight?: string }).missingRight

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { tick } from '../../src/traffic/engine/watch.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { setStage } from './support/stage.ts'
+
+const LIMIT = { timeout: 240_000 }
+
+describeEachDatabase('somebody changes the weights at AWS', (database) => {
+  const stage = setStage(database)
+  const { start, go, shift, now, journal } = stage
+  /** What a person does in the console of AWS. */
+  const setRules = (current: number, target: number) => {
+    for (const rule of stage.world.elb.rules.values())
+      if ('groups' in rule.action && rule.action.groups.length > 1) {
+        const [first, second] = rule.action.groups
+        rule.action = {
+          ...rule.action,
+          groups: [
+            { ...first!, weight: current },
+            { ...second!, weight: target },
+          ],
+        }
+      }
+  }
+  const leaveTargetOut = () => {
+    for (const rule of stage.world.elb.rules.values())
+      if ('groups' in rule.action && rule.action.groups.length > 1)
+        rule.action = { ...rule.action, groups: [{ ...rule.action.groups[0]!, weight: 100 }] }
+  }
+  const written = () => stage.ingress().metadata.annotations['alb.ingress.kubernetes.io/actions.web-switch']
+  const REFUSAL =
+    /Drift: 1 of 1 rules of the load balancer are not as Weir left them; rule .* has weights 70\/30.*wanted 90\/10.*Somebody changed this at AWS.*Nothing was overwritten.*--accept-live.*roll back/s
+
+  test('without a server: advance is refused, and carried out by who has seen it', LIMIT, async () => {
+    const row = await start()
+    await shift(row, 1)
+    const before = written()
+    setRules(70, 30)
+    await expect(go(row, 'advance')).rejects.toMatchObject({
+      trouble: 'conflict',
+      message: expect.stringMatching(REFUSAL),
+    })
+    expect(written()).toBe(before)
+    expect(stage.world.liveWeights()).toEqual([70, 30])
+    // Asking again changes nothing, and neither does it without a reason.
+    await expect(go(row, 'advance')).rejects.toThrow('Drift')
+    await expect(go(row, 'advance', { acceptLive: true })).rejects.toThrow('give a reason')
+    expect(stage.world.liveWeights()).toEqual([70, 30])
+    const after = await go(row, 'advance', { acceptLive: true, reason: 'bob tried something' })
+    expect(after).toMatchObject({ state: 'shifting', step: 2, problem: null })
+    expect(stage.world.liveWeights()).toEqual([50, 50])
+    expect(await journal(row)).toContainEqual(
+      expect.objectContaining({ effect: 'drift-overridden', detail: expect.stringContaining('weights 70/30') }),
+    )
+  })
+
+  test('with a server: it pauses, and advance is refused all the same', LIMIT, async () => {
+    const row = await start()
+    await shift(row, 1)
+    setRules(70, 30)
+    expect(await tick(stage.engine, row.id)).toMatchObject({
+      state: 'paused',
+      problem: expect.stringMatching(/^Drift: .*weights 70\/30/),
+    })
+    await expect(go(row, 'advance')).rejects.toThrow(REFUSAL)
+    expect(stage.world.liveWeights()).toEqual([70, 30])
+    expect((await go(row, 'rollback')).state).toBe('rolled-back')
+    expect(stage.world.liveWeights()?.[1] ?? 0).toBe(0)
+  })
+
+  test('a target group that was taken out of the rule, and the last look before the end', LIMIT, async () => {
+    const row = await start((plan) => (plan.verifyTimeoutSeconds = 1))
+    await shift(row, 1)
+    leaveTargetOut()
+    await expect(go(row, 'advance')).rejects.toThrow('no rule of the load balancer names the target group any more')
+    expect((await now(row)).state).toBe('paused')
+    // Nobody knows whether targets without a rule are healthy: the operator has to put it back, or to go back.
+    await expect(go(row, 'advance', { acceptLive: true, reason: 'test' })).rejects.toThrow('TS-H01')
+    stage.world.currentController.reconcile()
+    expect(await go(row, 'advance')).toMatchObject({ step: 2 })
+    await go(row, 'advance')
+    setRules(10, 90)
+    await expect(go(row, 'advance')).rejects.toThrow(/Drift: 1 of 1 rules .*weights 10\/90/)
+    // The annotation says the right thing already, so that the controller sees nothing to do.
+    await expect(go(row, 'advance', { acceptLive: true, reason: 'test' })).rejects.toThrow('--directly --reason')
+    const last = await go(row, 'advance', { acceptLive: true, directly: true, reason: 'test' })
+    expect(last.state).toBe('switched')
+    expect(stage.world.liveWeights()).toEqual([0, 100])
+  })
+})
