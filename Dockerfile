@@ -24,7 +24,7 @@ RUN apt-get update \
   && rm -rf /var/lib/apt/lists/* \
   && groupadd --gid 10001 weir \
   && useradd --uid 10001 --gid 10001 --home-dir /data --no-create-home --shell /usr/sbin/nologin weir \
-  && install --directory --owner=10001 --group=10001 --mode=0700 /data \
+  && install --directory --owner=10001 --group=10001 --mode=0700 /data /backups \
   && ln -s /app/scripts/weir.mjs /usr/local/bin/weir
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 WORKDIR /app

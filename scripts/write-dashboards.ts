@@ -2,22 +2,24 @@
  * `npm run dashboards` writes the Grafana templates into dashboards/, from the definitions. `npm pack` does it, and so does
  * whoever packs or installs the chart from a clone. What lies there from before goes: a dashboard may have been renamed.
  */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { templatesOfAll } from '../src/dashboards/grafana/template-files.ts'
 
 export const templatesFolder = join(dirname(import.meta.dirname), 'dashboards')
 
 export function writeTemplates(folder = templatesFolder): number {
-  rmSync(folder, { recursive: true, force: true })
-  let written = 0
+  const paths = new Set<string>()
   for (const [path, text] of templatesOfAll()) {
     const file = join(folder, path)
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, text)
-    written++
+    paths.add(file)
   }
-  return written
+  for (const path of globSync('*/*.json', { cwd: folder })) {
+    if (!paths.has(join(folder, path))) rmSync(join(folder, path))
+  }
+  return paths.size
 }
 
 if (import.meta.main) console.log(`weir: ${writeTemplates()} templates for Grafana are in dashboards/.`)

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -20,7 +20,10 @@ describe('templates for Grafana', () => {
   it('are written for both engines, one per dashboard, and the one of Weir itself', () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-templates-'))
     try {
+      mkdirSync(join(folder, ENGINES[0]))
+      for (const before of ['README.md', `${ENGINES[0]}/renamed-since.json`]) writeFileSync(join(folder, before), '{}')
       expect(writeTemplates(folder)).toBe(ENGINES.length * dashboards.length + 1)
+      expect(readdirSync(folder).sort()).toEqual(['README.md', 'prometheus', ...ENGINES].sort())
       for (const engine of ENGINES) {
         expect(readdirSync(join(folder, engine)).sort()).toEqual(dashboards.map(({ name }) => `${name}.json`).sort())
         for (const dashboard of dashboards) {

@@ -1,13 +1,16 @@
-import { globSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { globSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join, relative, resolve } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { writeTemplates } from '../../scripts/write-dashboards.ts'
 import { readConfig } from '../../src/config.ts'
 import { UNFINISHED } from '../../src/control-plane/states.ts'
 import { danglingIn } from './support/dangling.ts'
+import { repositoryFiles } from './support/dockerfile.ts'
 import { BUILD_LIMIT_MS, ensureHelm, lint, type Manifest, missing, render } from './support/helm.ts'
 import { breachesOf, containersOf, podOf, problemsOf, templateOf } from './support/kubernetes.ts'
+import { missing as noPromtool, promtool } from './support/promtool.ts'
 import {
   defaultPort,
   isCommand,
@@ -30,6 +33,20 @@ const reason = missing ? ` (skipped: ${missing})` : ''
 describe('the chart', () => {
   it('has the version of the package', () => {
     expect(parse(read('deploy/chart/Chart.yaml'))).toMatchObject({ version, appVersion: version })
+  })
+
+  it('links to folders that a clone has from the beginning', () => {
+    const files = repositoryFiles()
+    const folder = join(root, 'deploy/chart')
+    const links = readdirSync(folder, { withFileTypes: true }).filter((each) => each.isSymbolicLink())
+    expect(links.map(({ name }) => name).sort()).toEqual(['dashboards', 'prometheus'])
+    for (const { name } of links) {
+      const target = relative(root, resolve(folder, readlinkSync(join(folder, name))))
+      expect(
+        files.some((path) => path.startsWith(`${target}/`)),
+        name,
+      ).toBe(true)
+    }
   })
 
   it('has no secret among its values', () => {
@@ -214,9 +231,9 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
     })
   })
 
-  it('workers: as many as there are tasks, none if there are none', () => {
+  it('workers: as many as there are tasks', () => {
     const { spec } = find('watched', 'ScaledObject', 'weir-worker') as Manifest
-    expect(spec).toMatchObject({ minReplicaCount: 0, maxReplicaCount: 12, fallback: { replicas: 3 } })
+    expect(spec).toMatchObject({ minReplicaCount: 1, maxReplicaCount: 12, fallback: { replicas: 3 } })
     const [{ metadata, authenticationRef }] = spec.triggers
     expect(metadata).toMatchObject({ serverAddress: 'http://prometheus.monitoring:9090', threshold: '4' })
     expect(authenticationRef).toEqual({ name: 'prometheus-reader' })
@@ -225,6 +242,31 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
     expect(states?.split('|').toSorted()).toEqual(UNFINISHED.toSorted())
     expect(find('watched', 'Deployment', 'weir-worker')?.spec.replicas).toBeUndefined()
     expect(of('watched').some(({ kind }) => kind === 'HorizontalPodAutoscaler')).toBe(false)
+  })
+
+  it.skipIf(noPromtool)('as many tasks as wait or run, however many processes tell of them', () => {
+    const { query } = (find('watched', 'ScaledObject', 'weir-worker') as Manifest).spec.triggers[0].metadata
+    const series = (instance: string, status: string, value: number) => ({
+      series: `weir_tasks{namespace="default",instance="${instance}",status="${status}"}`,
+      values: `${value}x10`,
+    })
+    const test = {
+      interval: '1m',
+      input_series: [
+        series('a', 'TASK_CREATED', 3),
+        series('b', 'TASK_CREATED', 3),
+        series('a', 'TASK_RUNNING', 2),
+        series('b', 'TASK_RUNNING', 2),
+        series('a', 'TASK_COMPLETED', 40),
+      ],
+      promql_expr_test: [{ expr: query, eval_time: '5m', exp_samples: [{ labels: '{}', value: 5 }] }],
+    }
+    const folder = mkdtempSync(join(tmpdir(), 'weir-query-'))
+    writeFileSync(join(folder, 'query.test.yaml'), stringify({ tests: [test] }))
+    const { status, text } = promtool(folder, 'test', 'rules', 'query.test.yaml')
+    rmSync(folder, { recursive: true })
+    expect(text).not.toContain('FAILED')
+    expect(status).toBe(0)
   })
 
   it('one disruption budget for servers, one for workers', () => {
@@ -257,7 +299,10 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
       const [{ env, volumeMounts }] = containersOf(manifest)
       const { value } = env.find((each: any) => each.name === 'NODE_EXTRA_CA_CERTS')
       expect(volumeMounts).toContainEqual({
-        ...{ name: 'certificate-authorities', mountPath: value, subPath: 'ca.crt', readOnly: true },
+        name: 'certificate-authorities',
+        mountPath: value,
+        subPath: 'ca.crt',
+        readOnly: true,
       })
       expect(volumeMounts).toContainEqual({ name: 'ssh', mountPath: '/etc/weir/ssh', readOnly: true })
       const { configMap } = podOf(manifest).volumes.find((each: any) => each.name === 'certificate-authorities')
@@ -269,7 +314,8 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
     const { groups } = (find('watched', 'PrometheusRule', 'weir') as Manifest).spec
     const all = parse(read('deploy/prometheus/rules.yaml')).groups
     const kept = all.map(({ name, rules }: any) => ({
-      ...{ name, rules: rules.filter(({ alert }: any) => alert !== 'WeirProjectStale') },
+      name,
+      rules: rules.filter(({ alert }: any) => alert !== 'WeirProjectStale'),
     }))
     expect(groups).toEqual(kept)
   })
@@ -295,6 +341,14 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
     expect(find('watched', 'CronJob', 'weir-backup')?.spec.suspend).toBe(false)
   })
 
+  it('the dashboard of Weir itself asks the Prometheus that the values name', () => {
+    const { data } = find('watched', 'ConfigMap', 'weir-dashboard-own-health') as Manifest
+    const { panels } = JSON.parse(data['weir-own-health.json'])
+    const asked = panels.flatMap(({ targets = [] }: any) => targets.map(({ datasource }: any) => datasource.uid))
+    expect(new Set(asked)).toEqual(new Set(['prometheus']))
+    expect(find('everything', 'ConfigMap', 'weir-dashboard-own-health')).toBeUndefined()
+  })
+
   it.each([
     ['everything', 'postgres', 'weir'],
     ['several-servers', 'mysql', 'delivery'],
@@ -308,55 +362,5 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
       expect(text).toContain(`"uid":"${datasource}"`.replace(':', text.includes('"uid": ') ? ': ' : ':'))
       expect(text).not.toContain('${DS_')
     }
-  })
-
-  const given = (...settings: string[]) => settings.flatMap((setting) => ['--set', setting])
-  const ENOUGH = given('secrets.encryptionSecret=0123456789abcdef', 'database.url=postgres://weir@db/lake')
-  it.each([
-    [[], /secrets\.encryptionSecret is empty: set it and keep a copy, or name secrets\.existingSecret/],
-    [given('secrets.encryptionSecret=0123456789abcdef'), /There is no database: set database\.url/],
-    [[...ENOUGH, ...given('server.replicas=2')], /one node only: set persistence\.accessMode to ReadWriteMany/],
-    [
-      [...ENOUGH, ...given('server.replicas=2', 'persistence.enabled=false')],
-      /a token of its own: set secrets\.authToken/,
-    ],
-    [
-      [...ENOUGH, ...given('server.settings.METRICS_PORT=9000')],
-      /METRICS_PORT is no setting .*: set metrics\.port instead/,
-    ],
-    [[...ENOUGH, ...given('settings.AUTH=none')], /AUTH is no setting .*: set auth instead/],
-    [[...ENOUGH, ...given('metrics.port=8080')], /metrics.*port/s],
-    [
-      [...ENOUGH, ...given('workers.enabled=true', 'workers.autoscaling.enabled=true', 'workers.autoscaling.by=queue')],
-      /set workers\.autoscaling\.queue\.prometheus to the address/,
-    ],
-    [
-      [
-        ...ENOUGH,
-        ...given('workers.enabled=true', 'workers.autoscaling.enabled=true', 'workers.autoscaling.minReplicas=0'),
-      ],
-      /Set it to 1 or more, or workers\.autoscaling\.by to queue/,
-    ],
-    [
-      [...ENOUGH, ...given('metrics.prometheusRule.enabled=true', 'metrics.prometheusRule.leaveOut={WeirTired}')],
-      /leaveOut names WeirTired, and there is no such alert\. There are: WeirAbsent/,
-    ],
-    [[...ENOUGH, ...given('backup.enabled=true', 'backup.to=s3://b/w')], /name a secret with AWS_ACCESS_KEY_ID/],
-    [[...ENOUGH, ...given('backup.enabled=true', 'backup.to=/srv/backups')], /backup.*to.*pattern/s],
-    [[...ENOUGH, ...given('backup.enabled=true', 'backup.schedule=nightly')], /backup.*schedule.*pattern/s],
-    [
-      [...ENOUGH, ...given('restore.from=/backups/a.backup')],
-      /set backup\.enabled to true, and leave backup\.to empty/,
-    ],
-    [
-      [...ENOUGH, ...given('certificateAuthorities.secret=a', 'certificateAuthorities.configMap=b')],
-      /certificateAuthorities names a config map and a secret: name one of them/,
-    ],
-    [[...ENOUGH, ...given('ingress.enabled=true')], /ingress\.hosts is empty/],
-    [[...ENOUGH, ...given('sever.replicas=2')], /sever.*not allowed/s],
-    [[...ENOUGH, ...given('auth=password')], /auth.*must be one of/s],
-    [[...ENOUGH, ...given('database.url=oracle://db')], /database.*url.*pattern/s],
-  ])('refuses %j with a sentence', (parameters, sentence) => {
-    expect(() => render(parameters)).toThrow(sentence)
   })
 })

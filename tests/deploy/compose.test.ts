@@ -3,15 +3,19 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { readConfig } from '../../src/config.ts'
-import { interpolateAll, variablesIn } from './support/interpolate.ts'
+import { oidcProvider } from '../../src/settings.ts'
+import { interpolate, interpolateAll, variablesIn } from './support/interpolate.ts'
 import { defaultPort, isCommand, isPinnedImage, isSecretName, isSetting, read, root, version } from './support/weir.ts'
 
 interface Service {
   readonly image: string
   readonly build?: string
   readonly profiles?: readonly string[]
-  readonly command?: readonly string[]
+  readonly command?: string | readonly string[]
+  readonly env_file?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
+  readonly restart?: string
+  readonly mem_limit?: string
   readonly ports?: readonly string[]
   readonly volumes?: readonly string[]
   readonly networks?: readonly string[] | Readonly<Record<string, { readonly aliases?: readonly string[] }>>
@@ -23,7 +27,7 @@ interface Service {
 }
 interface Compose {
   readonly services: Readonly<Record<string, Service>>
-  readonly networks: Readonly<Record<string, unknown>>
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>
   readonly volumes: Readonly<Record<string, unknown>>
 }
 
@@ -35,16 +39,34 @@ const ofWeir = services.filter(([, { image }]) => image.includes('WEIR_IMAGE'))
 
 /** The example, filled in: also what it only suggests. */
 const example = Object.fromEntries(
-  [...exampleText.matchAll(/^#?([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [
+  [...exampleText.matchAll(/^#?([A-Z0-9_]+)=(.*)$/gm)].map(([, name = '', value = '']): [string, string] => [
     name,
-    value || `${name}-for-tests-0123456789`,
+    value || (name.endsWith('_ENDPOINT') ? 'https://store.example.com' : `${name}-for-tests-0123456789`),
   ]),
 )
-const { DB_URL: _, WEIR_ADMIN: __, ...suggested } = example
-const filledFor = (engine: string) => {
-  const { TRUSTED_PROXIES: ___, ...rest } = interpolateAll(suggested, suggested as Record<string, string>)
-  return { ...rest, WEIR_ENGINE: engine } as Record<string, string>
+const NOT_TOGETHER = ['DB_URL', 'ADMIN_DB_URL', 'WEIR_ADMIN', 'TRUSTED_PROXIES', 'BACKUP_FOLDER']
+const suggested = Object.fromEntries(Object.entries(example).filter(([name]) => !NOT_TOGETHER.includes(name)))
+const filledFor = (engine: string): Record<string, string> => ({
+  ...interpolateAll(suggested, suggested),
+  WEIR_ENGINE: engine,
+})
+
+/** What a container gets: the lines of the file, and before them what the compose file says itself. */
+function environmentOf({ env_file: files = [], environment = {} }: Service, file: Readonly<Record<string, string>>) {
+  const own = interpolateAll(environment, file)
+  const paths = interpolateAll(files, file)
+  expect(paths.filter((path) => path !== '.env')).toEqual([])
+  return paths.length === 0 ? own : { ...file, ...own }
 }
+
+/** A text is taken apart as a shell would; nothing in ours is quoted. */
+const wordsOf = (command: string | readonly string[], file: Readonly<Record<string, string>>): readonly string[] =>
+  typeof command === 'string' ? interpolate(command, file).split(/\s+/) : interpolateAll(command, file)
+
+/** As docs/configuration.md lists them; those of a provider with the name of one. */
+const documented = [...read('docs/configuration.md').matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(([, name = '']) =>
+  Object.values(oidcProvider).some(([each]) => each === name) ? `OIDC_WORK_${name}` : name,
+)
 
 describe('compose.yaml', () => {
   it('has the services and profiles that docs/install.md promises', () => {
@@ -53,6 +75,7 @@ describe('compose.yaml', () => {
       server: [],
       worker: ['workers'],
       postgres: ['postgres'],
+      backup: ['backup'],
       mysql: ['mysql'],
       'grafana-reader': ['grafana'],
       'grafana-dashboards': ['grafana'],
@@ -63,7 +86,7 @@ describe('compose.yaml', () => {
   it.each(services)('%s: networks, volumes and services that it names exist', (_name, service) => {
     const networks = Array.isArray(service.networks) ? service.networks : Object.keys(service.networks ?? {})
     for (const network of networks) expect(Object.keys(compose.networks)).toContain(network)
-    for (const volume of service.volumes ?? []) {
+    for (const volume of interpolateAll(service.volumes ?? [], filledFor('postgres'))) {
       const [source = ''] = volume.split(':')
       if (/^[a-z]/.test(source)) expect(Object.keys(compose.volumes)).toContain(source)
     }
@@ -98,8 +121,7 @@ describe('compose.yaml', () => {
         if (source.startsWith('.')) expect(existsSync(join(root, 'deploy', source)), source).toBe(true)
       }
     }
-    const settings = filled.services.server?.environment ?? {}
-    const config = readConfig(settings)
+    const config = readConfig(environmentOf(compose.services.server as Service, environment))
     const { protocol, hostname, username, password, pathname } = new URL(config.databaseUrl ?? '')
     expect({ protocol, hostname, username, pathname }).toEqual({
       protocol: `${engine}:`,
@@ -120,7 +142,8 @@ describe('compose.yaml', () => {
   })
 
   it.each(ofWeir)('%s: command and settings are those of Weir', (_name, { command = [], environment = {} }) => {
-    expect(isCommand(command), command.join(' ')).toBe(true)
+    expect(isCommand(wordsOf(command, {})), String(command)).toBe(true)
+    expect(isCommand(wordsOf(command, filledFor('postgres'))), String(command)).toBe(true)
     for (const name of Object.keys(environment)) expect(isSetting(name), name).toBe(true)
   })
 
@@ -128,9 +151,55 @@ describe('compose.yaml', () => {
     expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
   })
 
+  it.each(['server', 'worker', 'backup'])('%s: every setting of docs/configuration.md reaches it', (name) => {
+    expect(documented).toEqual(expect.arrayContaining(['AUTH_TOKEN', 'RAW_RETENTION_DAYS', 'OIDC_WORK_ISSUER_URL']))
+    expect(documented.length).toBeGreaterThan(60)
+    const file = Object.fromEntries(documented.map((each) => [each, `chosen for ${each}`]))
+    expect(environmentOf(compose.services[name] as Service, file)).toMatchObject(file)
+  })
+
+  it('has no opinion of its own on settings, but on those of a container', () => {
+    const { DATABASE_PASSWORD, ENCRYPTION_SECRET } = filledFor('postgres') as Record<string, string>
+    const file = { DATABASE_PASSWORD, ENCRYPTION_SECRET } as Record<string, string>
+    const config = readConfig(environmentOf(compose.services.server as Service, file))
+    const usual = readConfig({})
+    const names = Object.keys(config) as (keyof typeof config)[]
+    const other = names.filter((name) => JSON.stringify(config[name]) !== JSON.stringify(usual[name]))
+    expect(other.sort()).toEqual(['auth', 'dataFolder', 'databaseUrl', 'encryptionSecret', 'metricsPort'])
+  })
+
+  it.each(services)('%s: has a limit of memory, and says whether it is well if it runs on', (name, service) => {
+    expect(interpolate(service.mem_limit ?? '', {}), name).toMatch(/^\d+[mg]$/)
+    const ends = service.restart === 'no' || service.restart?.startsWith('on-failure')
+    const { healthcheck, image } = service
+    const isChecked = healthcheck?.test !== undefined || (image.includes('WEIR_IMAGE') && !healthcheck?.disable)
+    expect(isChecked).toBe(!ends)
+  })
+
+  it('whatever asks the database reaches one of its owner, too', () => {
+    const asking = services.filter(([, { environment = {} }]) => environment.DB_URL)
+    expect(asking.map(([name]) => name).sort()).toEqual(['backup', 'grafana-reader', 'server', 'worker'])
+    for (const [name, { networks }] of [...asking, ['grafana', compose.services.grafana as Service] as const]) {
+      expect(
+        (networks as string[]).some((each) => !compose.networks[each]?.internal),
+        name,
+      ).toBe(true)
+    }
+    const own = { ...filledFor('mysql'), DB_URL: 'mysql://weir@db.example.com/lake' }
+    const urlFor = (file: Record<string, string>) =>
+      environmentOf(compose.services['grafana-reader'] as Service, file).DB_URL
+    expect(urlFor(own)).toBe(own.DB_URL)
+    expect(urlFor({ ...own, ADMIN_DB_URL: 'mysql://root@db.example.com/lake' })).toBe(
+      'mysql://root@db.example.com/lake',
+    )
+    expect(new URL(urlFor({ ...filledFor('mysql'), WEIR_ADMIN: 'root' }) ?? '').username).toBe('root')
+  })
+
   it('publishes the port that the server listens on, for this machine only', () => {
     const { ports } = interpolateAll(compose.services.server as Service, filledFor('postgres'))
     expect(ports).toEqual([`127.0.0.1:8080:${defaultPort}`])
+    const moved = { ...filledFor('postgres'), PORT: '9000' }
+    expect(interpolateAll(compose.services.server as Service, moved).ports).toEqual(['127.0.0.1:8080:9000'])
   })
 
   it('has no secret in clear', () => {
@@ -140,7 +209,7 @@ describe('compose.yaml', () => {
       }
     }
     expect(text).not.toMatch(/:\/\/\w+:[^$\s{]+@/)
-    for (const [, name, value] of exampleText.matchAll(/^#?([A-Z_]+)=(.*)$/gm)) {
+    for (const [, name, value] of exampleText.matchAll(/^#?([A-Z0-9_]+)=(.*)$/gm)) {
       if (isSecretName(name as string)) expect(value, name).toMatch(/^$|\$\{/)
     }
   })
@@ -161,12 +230,13 @@ describe('compose.yaml', () => {
     const provider = parse(read('deploy/grafana/dashboards.yaml')).providers[0].options.path
     const [source, target = ''] = mounted.find(([, path = '']) => path !== '/' && provider.startsWith(`${path}/`)) ?? []
     const writer = compose.services['grafana-dashboards'] as Service
-    const out = writer.command?.at(-1) ?? ''
+    const command = wordsOf(writer.command ?? [], {})
+    const out = command.at(-1) ?? ''
     expect(writer.volumes).toEqual([`${source}:/${out.split('/')[1]}`])
     expect(provider.slice(target.length)).toBe(out.slice(`/${out.split('/')[1]}`.length))
     for (const engine of ['postgres', 'mysql']) {
       const datasource = read(`deploy/grafana/datasource-${engine}.yaml`)
-      expect(parse(datasource).datasources[0]).toMatchObject({ uid: writer.command?.[5], user: 'weir_reader' })
+      expect(parse(datasource).datasources[0]).toMatchObject({ uid: command[5], user: 'weir_reader' })
       for (const [, name] of datasource.matchAll(/\$(\w+)/g)) expect(Object.keys(environment)).toContain(name)
     }
   })

@@ -1,10 +1,12 @@
 /** The alert rules, by Prometheus' own tool. */
-import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { CAUSES } from '../../src/runner/standstill/causes.ts'
+import { CAUSE_NAMES, type CauseName } from '../../src/runner/standstill/standing.ts'
+import { missing, promtool } from './support/promtool.ts'
 import { read, root } from './support/weir.ts'
 
 interface Rule {
@@ -23,12 +25,6 @@ const TESTS = ['rules.test.yaml', 'rules-in-days.test.yaml']
 const rules: Rules = parse(read(`${FOLDER}/rules.yaml`))
 const alerts = rules.groups.flatMap((group) => group.rules)
 
-function promtool(folder: string, ...parameters: string[]) {
-  const { status, stdout, stderr } = spawnSync('promtool', parameters, { cwd: folder, encoding: 'utf8' })
-  return { status, text: `${stdout}${stderr}` }
-}
-const missing = spawnSync('promtool', ['--version']).status === 0 ? undefined : 'promtool is not installed'
-
 it('every alert has a name of its own, a severity, and two sentences', () => {
   expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length)
   for (const { alert, labels, annotations } of alerts) {
@@ -37,6 +33,17 @@ it('every alert has a name of its own, a severity, and two sentences', () => {
     expect(['critical', 'warning'], alert).toContain(labels.severity)
     expect(Object.keys(annotations), alert).toEqual(['summary', 'description'])
     for (const text of Object.values(annotations)) expect(text, alert).toMatch(/\.$/)
+  }
+})
+
+it('every cause to stand still has an alert, and alerts name causes and severities that there are', () => {
+  const named = alerts.flatMap(({ expr }) => [
+    ...expr.matchAll(/weir_attention\{cause="(\w+)"(?:,severity="(\w+)")?\}/g),
+  ])
+  expect(new Set(named.map(([, cause]) => cause))).toEqual(new Set(CAUSE_NAMES))
+  for (const [text, cause, severity] of named) {
+    const { severities } = CAUSES[cause as CauseName]
+    if (severity) expect(severities, text).toContain(severity)
   }
 })
 

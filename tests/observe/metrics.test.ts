@@ -1,4 +1,5 @@
 /** What Prometheus reads, who may read it, and ids that lead from an answer to the log. */
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { recordUse } from '../../src/control-plane/connection-states.ts'
 import { ownHealthTemplate } from '../../src/dashboards/grafana/own-health.ts'
@@ -90,15 +91,16 @@ describeEachDatabase('metrics of Weir itself', (test) => {
     expect(text).not.toContain(TOKEN)
   })
 
-  it('are all that the dashboard of Weir itself asks for', async () => {
+  it.each([
+    ['the dashboard of Weir itself', () => JSON.stringify(ownHealthTemplate('own')), 20],
+    ['the alert rules', () => readFileSync('deploy/prometheus/rules.yaml', 'utf8'), 10],
+  ])('are all that %s asks for', async (_what, textOf, least) => {
     const known = new Set((await read()).match(/^# TYPE (\S+)/gm)?.map((line) => line.slice('# TYPE '.length)))
-    const template = ownHealthTemplate() as any
-    const asked = template.panels.flatMap(({ targets = [] }: any) => targets.map(({ expr }: any) => expr))
-    const names = asked.join(' ').match(/\b(weir|process|nodejs)_\w+/g) as string[]
-    expect(names.length).toBeGreaterThan(15)
+    const asked = new Set(textOf().match(/\b(weir|process|nodejs)_\w+/g))
+    expect(asked.size).toBeGreaterThanOrEqual(least)
     const isKnown = (name: string) => known.has(name) || known.has(name.replace(/_(count|bucket)$/, ''))
-    expect(names.filter((name) => !isKnown(name))).toEqual([])
-    expect(JSON.stringify(ownHealthTemplate('own'))).not.toContain('DS_PROMETHEUS')
+    expect([...asked].filter((name) => !isKnown(name))).toEqual([])
+    expect(textOf()).not.toContain('DS_PROMETHEUS')
   })
 
   it('are for viewers of everything where people sign in', async () => {

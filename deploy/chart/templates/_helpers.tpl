@@ -16,7 +16,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end }}
 
 {{- define "weir.image" -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
 {{- end }}
 
 {{- define "weir.secret" -}}
@@ -167,6 +167,7 @@ spec:
       {{- $own := dict }}
       {{- with $root.Values.backup.s3 }}
       {{- if $.backups }}
+      {{- $own = set $own "TMPDIR" "/data" }}
       {{- if .endpoint }}{{ $own = set $own "BACKUP_S3_ENDPOINT" .endpoint }}{{ end }}
       {{- if .region }}{{ $own = set $own "BACKUP_S3_REGION" .region }}{{ end }}
       {{- end }}

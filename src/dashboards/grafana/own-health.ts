@@ -36,8 +36,16 @@ const SECTIONS: readonly OwnSection[] = [
   {
     title: 'Now',
     panels: [
-      stat('Servers', 'Servers and workers that live. 0: nothing is collected.', 'max(weir_servers)', 'short'),
-      stat('Pipelines that wait', 'Runs that nobody has taken yet.', 'max(weir_pipelines{state="waiting"})', 'short'),
+      stat(
+        'Causes to stand still',
+        'Why the collection stands still, or soon will. Weir itself says what to do.',
+        'sum(max by (cause) (weir_attention))',
+        'short',
+        [1, 2],
+      ),
+      stat('Servers', 'Servers that live.', 'max(weir_servers{kind="server",state="alive"})', 'short'),
+      stat('Workers', 'Workers that live.', 'max(weir_servers{kind="worker",state="alive"})', 'short'),
+      stat('Runs that wait', 'Nobody has taken them yet.', 'max(weir_pipelines{state="waiting"})', 'short'),
       stat(
         'Longest wait',
         'How long the oldest of them has waited.',
@@ -49,6 +57,13 @@ const SECTIONS: readonly OwnSection[] = [
         'Connections that fail',
         'They failed when they were last used.',
         'count(max by (plugin, connection) (weir_connection_up) == 0) or vector(0)',
+        'short',
+        [1, 3],
+      ),
+      stat(
+        'Never collected',
+        'Projects of which no run has completed.',
+        'count(max by (project) (weir_project_created_timestamp_seconds) unless on (project) weir_project_last_success_timestamp_seconds) or vector(0)',
         'short',
         [1, 3],
       ),
@@ -66,6 +81,38 @@ const SECTIONS: readonly OwnSection[] = [
         'short',
         [1, 100],
       ),
+      stat('Database', '1: it accepts changes. 0: it does not.', 'min(weir_database_writable)', 'short'),
+      stat('Free on the disk', 'Of the data folder that has least.', 'min(weir_disk_free_bytes)', 'bytes'),
+      stat(
+        'Alerts that ring',
+        'Of deploy/prometheus/rules.yaml.',
+        'count(ALERTS{alertname=~"Weir.+",alertstate="firing"}) or vector(0)',
+        'short',
+        [1, 3],
+      ),
+    ],
+  },
+  {
+    title: 'What makes it stand still',
+    panels: [
+      lines('Causes', '1: so it is. What it is judged by is below.', 'short', [
+        'max by (cause) (weir_attention)',
+        '{{cause}}',
+      ]),
+      lines('Free on the disk', 'Of each data folder.', 'bytes', ['weir_disk_free_bytes', '{{instance}}']),
+      lines('A short statement', 'How long the database took for it.', 's', [
+        'weir_database_statement_seconds',
+        '{{instance}}',
+      ]),
+      lines('Clock', 'Of each process, less that of the database.', 's', ['weir_clock_offset_seconds', '{{instance}}']),
+      lines('Servers and workers', 'Those that live, and those that have gone without a word.', 'short', [
+        'max by (kind, state) (weir_servers)',
+        '{{kind}} {{state}}',
+      ]),
+      lines('Quarantine', 'Records that could not be used, by plugin.', 'short', [
+        'max by (plugin) (weir_quarantined_records)',
+        '{{plugin}}',
+      ]),
     ],
   },
   {

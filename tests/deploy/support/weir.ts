@@ -10,10 +10,7 @@ export const read = (path: string): string => readFileSync(join(root, path), 'ut
 export const { version } = packageFile
 
 /** Variables of Node and git, and of single commands (docs/configuration.md). */
-const OTHERS = [
-  ...['NODE_EXTRA_CA_CERTS', 'GIT_SSL_CAPATH', 'NODE_ENV', 'HOME'],
-  ...['READER_PASSWORD', 'BACKUP_S3_ENDPOINT', 'BACKUP_S3_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
-]
+const OTHERS = ['NODE_EXTRA_CA_CERTS', 'GIT_SSL_CAPATH', 'NODE_ENV', 'HOME', 'TMPDIR', 'READER_PASSWORD']
 
 const names = new Set([...Object.values(variables).map(([name]) => name), ...OTHERS])
 const ofProviders = Object.values(oidcProvider).map(([name]) => name)
@@ -21,13 +18,13 @@ export const isSetting = (name: string): boolean =>
   names.has(name) || (name.startsWith('OIDC_') && ofProviders.some((each) => name.endsWith(`_${each}`)))
 
 const commands = await commandsFor(undefined)
-const commandNames = commands.map((command) => command.name())
-/** `path` as typed after `weir`: a command, and its subcommand if it has some. */
-export function isCommand([first = '', second = '']: readonly string[]): boolean {
-  const subcommands = commands.find((command) => command.name() === first)?.commands ?? []
-  return (
-    commandNames.includes(first) && (subcommands.length === 0 || subcommands.some((each) => each.name() === second))
-  )
+/** As typed after `weir`: a command, its subcommand if it has some, and options that it has. */
+export function isCommand([first = '', ...rest]: readonly string[]): boolean {
+  const command = commands.find((each) => each.name() === first)
+  const subcommands = command?.commands ?? []
+  const last = subcommands.length === 0 ? command : subcommands.find((each) => each.name() === rest[0])
+  const options = rest.filter((word) => word.startsWith('--'))
+  return last !== undefined && options.every((option) => last.options.some(({ long }) => long === option))
 }
 
 /** Probes must work without signing in. */
