@@ -1,7 +1,6 @@
 /** Signed requests to an S3-compatible store, with addresses of the form ENDPOINT/BUCKET/KEY, which every one of them takes. */
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AwsV4Signer } from 'aws4fetch'
 import { UserError } from '../../errors.ts'
 import { createTransport, type Exchange, ExchangeFailed } from '../../plugin-kit/http/index.ts'
 import { explainAnswer, explainSilence } from './failure.ts'
@@ -59,6 +58,8 @@ export function openBucket(name: string, settings: S3Settings): S3Bucket {
     const checksum = createHash('sha256')
       .update(body ?? '')
       .digest('hex')
+    // Only who backs up to a bucket waits for it to be loaded.
+    const { AwsV4Signer } = await import('aws4fetch')
     const signed = await new AwsV4Signer({
       ...{ method, url: url.href, service: 's3', region, ...keys },
       headers: { ...headers, 'x-amz-content-sha256': checksum },
