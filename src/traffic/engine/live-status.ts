@@ -51,7 +51,9 @@ export async function liveStatus(engine: Engine, row: SwitchRow): Promise<LiveSt
     const rules = await Promise.all(contexts.map(rulesOf))
     const clock = clockProblem(engine.now(), outside) ?? null
     const timed = onAwsTime(engine, outside)
-    const gates = row.state === 'shifting' || row.state === 'paused' ? await judgeGates(timed, row, plan, outside) : []
+    const gates = ['prepared', 'shifting', 'paused'].includes(row.state)
+      ? await judgeGates(timed, row, plan, outside)
+      : []
     return {
       ...rules.reduce(sumOf),
       routes: contexts.flatMap(({ plan: { route } }, index) =>

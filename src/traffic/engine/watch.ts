@@ -18,8 +18,13 @@ import { checkedPlanOf } from './stored-plan.ts'
 const WATCHER = 'weir'
 const WATCH_MS = 10_000
 
-/** Where traffic may be on the target side, or on its way back. */
-const WATCHED: ReadonlySet<State> = new Set(['shifting', 'paused', 'switched', 'dns-switched', 'rolling-back'])
+/** Where traffic may be on the target side, on its way back, or about to begin by itself. */
+const WATCHED: ReadonlySet<State> = new Set([
+  ...(['prepared', 'shifting', 'paused', 'switched', 'dns-switched', 'rolling-back'] as const),
+])
+
+/** Where a step is in force that may be left. */
+const JUDGED: ReadonlySet<State> = new Set(['prepared', 'shifting', 'paused'])
 
 /**
  * Looks once at a switch: a rollback that did not hold is taken up again, targets that die under load and failed gates do
@@ -29,13 +34,14 @@ export async function tick(watching: Engine, id: string): Promise<SwitchRow> {
   const row = await getSwitch(watching.database, id)
   if (!WATCHED.has(row.state)) return row
   const { plan } = checkedPlanOf(row)
+  if (row.state === 'prepared' && plan.advance !== 'auto') return row
   const outside = await watching.connect(plan, true)
   const engine = onAwsTime(watching, outside)
   const contexts = contextsOf(plan, outside, () => row, { overridesDrift: true, now: engine.now })
   if (row.state === 'rolling-back') return isLeased(row) ? row : resumeRollback(engine, row, contexts)
   const alarm = await alarmOf(engine, contexts)
   if (alarm !== undefined) return answerAlarm(engine, row, plan, alarm)
-  if (isLeased(row) || (row.state !== 'shifting' && row.state !== 'paused')) return row
+  if (isLeased(row) || !JUDGED.has(row.state)) return row
   return row.verified_at === null ? resumeShift(engine, row, plan) : judgeStep(engine, row, plan, outside, contexts)
 }
 
@@ -114,12 +120,13 @@ async function judgeStep(
   const failed = results.filter(({ verdict }) => verdict === 'fail')
   if (failed.length > 0) {
     const isBack = answerOf(plan.steps[row.step]!) === 'rollback'
-    if (row.state === 'paused' && !isBack) return row
+    // Before the first step nobody has any share that could be taken away.
+    if (row.state === 'prepared' || (row.state === 'paused' && !isBack)) return row
     const reason = `Gate of step ${row.step} failed: ${failed.map(({ gate, message }) => `${gate}: ${message}`).join('; ')}.`
     return orAsItIs(engine, id, act(engine, id, { action: isBack ? 'rollback' : 'pause', actor: WATCHER, reason }))
   }
   const isPassed = secondsLeft(engine, row, plan) === 0 && results.every(({ verdict }) => verdict === 'pass')
-  if (plan.advance !== 'auto' || row.state !== 'shifting' || !isPassed) return row
+  if (plan.advance !== 'auto' || row.state === 'paused' || !isPassed) return row
   return orAsItIs(engine, id, act(engine, id, { action: 'advance', actor: WATCHER, expectedVersion: row.version }))
 }
 
