@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startWatch } from '../../src/traffic/engine/watch.ts'
+import { startWatch, tick } from '../../src/traffic/engine/watch.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { ElbError } from './support/fake-elbv2.ts'
 import { setStage } from './support/stage.ts'
@@ -97,6 +97,24 @@ describeEachDatabase('the controller of the current cluster is down', (database)
     expect(stage.world.liveWeights()).toEqual([100, 0])
   })
 
+  test(
+    'weights that come back after the rollback, whoever sets them, are taken back by the server',
+    LIMIT,
+    async () => {
+      const row = await start()
+      await shift(row, 1)
+      await go(row, 'rollback')
+      const entries = (await journal(row)).length
+      expect(await tick(stage.engine, row.id)).toMatchObject({ state: 'rolled-back' })
+      expect(await journal(row)).toHaveLength(entries)
+      for (const rule of stage.world.elb.rules.values())
+        if ('groups' in rule.action && rule.action.groups.length > 1)
+          rule.action = { ...rule.action, groups: rule.action.groups.map((group) => ({ ...group, weight: 50 })) }
+      expect(await tick(stage.engine, row.id)).toMatchObject({ state: 'rolled-back', problem: null })
+      expect(stage.world.liveWeights()).toEqual([100, 0])
+    },
+  )
+
   test('a missing right is named, and the rollback waits for the controller', LIMIT, async () => {
     const row = await start((plan) => (plan.verifyTimeoutSeconds = 2))
     await shift(row, 1)
@@ -144,7 +162,7 @@ describeEachDatabase('the controller of the current cluster is down', (database)
 
   test('an advance waits for the controller, unless the operator says otherwise', LIMIT, async () => {
     const row = await start((plan) => {
-      plan.verifyTimeoutSeconds = 2
+      plan.verifyTimeoutSeconds = 6
       plan.stickiness = { enabled: true, durationSeconds: 60, atFinalStep: 'disable' }
     })
     await shift(row, 1)

@@ -54,7 +54,7 @@ describeEachDatabase('a clean-up that deleted the Ingress and got no further', (
     expect(shares.every((share) => share === 0)).toBe(true)
 
     stage.world.target.intercept = () => undefined
-    expect((await go(row, 'abort', stage.confirmed())).state).toBe('cleaned-up')
+    expect((await go(row, 'abort', stage.confirmed())).state).toBe('aborted')
     expect(stage.ingress().spec.rules[0].http.paths[0].backend.service).toEqual({ name: 'web', port: { number: 80 } })
     expect(stage.ingress().metadata.annotations['example.com/owner']).toBe('team-shop')
   })

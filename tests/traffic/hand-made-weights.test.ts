@@ -69,7 +69,7 @@ describeEachDatabase('somebody changes the weights at AWS', (database) => {
   })
 
   test('a target group that was taken out of the rule, and the last look before the end', LIMIT, async () => {
-    const row = await start((plan) => (plan.verifyTimeoutSeconds = 1))
+    const row = await start((plan) => (plan.verifyTimeoutSeconds = 6))
     await shift(row, 1)
     leaveTargetOut()
     await expect(go(row, 'advance')).rejects.toThrow('no rule of the load balancer names the target group any more')

@@ -3,6 +3,7 @@ import { FAILURE_LIMIT } from '../effects/balancer-effects.ts'
 import { contextsOf } from '../effects/contexts.ts'
 import { isNameMoved } from '../effects/dns-record-effects.ts'
 import type { Effect, EffectContext, Outside } from '../effects/effect.ts'
+import { rulePicture, targetWeight } from '../effects/rule-effects.ts'
 import { namesBackSequences, rollbackSequences, stepEffects } from '../effects/sequences.ts'
 import { TrafficError } from '../model/finding.ts'
 import { answerOf, type Plan } from '../model/plan.ts'
@@ -18,8 +19,13 @@ import { checkedPlanOf } from './stored-plan.ts'
 const WATCHER = 'weir'
 const WATCH_MS = 10_000
 
-/** Where traffic may be on the target side, or on its way back. */
-const WATCHED: ReadonlySet<State> = new Set(['shifting', 'paused', 'switched', 'dns-switched', 'rolling-back'])
+/** Wherever rules name the target group: traffic may be there, or come there although nobody wants it. */
+const WATCHED: ReadonlySet<State> = new Set([
+  ...(['prepared', 'shifting', 'paused', 'switched', 'dns-switched', 'rolling-back', 'rolled-back'] as const),
+])
+
+/** Where a step is in force that may be left. */
+const JUDGED: ReadonlySet<State> = new Set(['prepared', 'shifting', 'paused'])
 
 /**
  * Looks once at a switch: a rollback that did not hold is taken up again, targets that die under load and failed gates do
@@ -33,9 +39,10 @@ export async function tick(watching: Engine, id: string): Promise<SwitchRow> {
   const engine = onAwsTime(watching, outside)
   const contexts = contextsOf(plan, outside, () => row, { overridesDrift: true, now: engine.now })
   if (row.state === 'rolling-back') return isLeased(row) ? row : resumeRollback(engine, row, contexts)
+  if (row.state === 'rolled-back') return isLeased(row) ? row : holdRollback(engine, row, contexts)
   const alarm = await alarmOf(engine, contexts)
   if (alarm !== undefined) return answerAlarm(engine, row, plan, alarm)
-  if (isLeased(row) || (row.state !== 'shifting' && row.state !== 'paused')) return row
+  if (isLeased(row) || !JUDGED.has(row.state) || (row.state === 'prepared' && plan.advance !== 'auto')) return row
   return row.verified_at === null ? resumeShift(engine, row, plan) : judgeStep(engine, row, plan, outside, contexts)
 }
 
@@ -54,6 +61,14 @@ async function resumeRollback(engine: Engine, row: SwitchRow, contexts: readonly
     if (left.length > 0 && left.every(({ isInstant }) => isInstant)) return row
   }
   return orAsItIs(engine, row.id, act(engine, row.id, { action: 'rollback', actor: WATCHER }))
+}
+
+/** A controller that comes back with what it knew before, or somebody's hand: nothing may lead to the target again. */
+async function holdRollback(engine: Engine, row: SwitchRow, contexts: readonly EffectContext[]): Promise<SwitchRow> {
+  const shares = await Promise.all(contexts.map((context) => rulePicture(context).then(targetWeight)))
+  if (shares.every((share) => share === 0)) return row
+  const reason = 'After the rollback the load balancer sent traffic to the target again.'
+  return orAsItIs(engine, row.id, act(engine, row.id, { action: 'rollback', actor: WATCHER, reason }))
 }
 
 const isBack = async (effects: readonly Effect[]): Promise<boolean> => (await firstMissing(effects)) === undefined
@@ -114,12 +129,13 @@ async function judgeStep(
   const failed = results.filter(({ verdict }) => verdict === 'fail')
   if (failed.length > 0) {
     const isBack = answerOf(plan.steps[row.step]!) === 'rollback'
-    if (row.state === 'paused' && !isBack) return row
+    // Before the first step nobody has any share that could be taken away.
+    if (row.state === 'prepared' || (row.state === 'paused' && !isBack)) return row
     const reason = `Gate of step ${row.step} failed: ${failed.map(({ gate, message }) => `${gate}: ${message}`).join('; ')}.`
     return orAsItIs(engine, id, act(engine, id, { action: isBack ? 'rollback' : 'pause', actor: WATCHER, reason }))
   }
   const isPassed = secondsLeft(engine, row, plan) === 0 && results.every(({ verdict }) => verdict === 'pass')
-  if (plan.advance !== 'auto' || row.state !== 'shifting' || !isPassed) return row
+  if (plan.advance !== 'auto' || row.state === 'paused' || !isPassed) return row
   return orAsItIs(engine, id, act(engine, id, { action: 'advance', actor: WATCHER, expectedVersion: row.version }))
 }
 

@@ -14,8 +14,8 @@ type Stage = ReturnType<typeof setStage>
 
 /** One thing that somebody or something does to a switch that is under way. */
 export type Operation =
-  | readonly ['act', 'advance' | 'pause' | 'rollback']
-  | readonly ['kill', 'advance' | 'rollback', number]
+  | readonly ['act', 'advance' | 'pause' | 'rollback' | 'abort' | 'prepare']
+  | readonly ['kill', 'advance' | 'rollback' | 'abort', number]
   | readonly ['advance and rollback', number]
   | readonly ['two operators']
   | readonly ['cluster faults', number, number]
@@ -26,6 +26,10 @@ export type Operation =
   | readonly ['drift', (typeof DRIFTS)[number], number]
   | readonly ['health', 'healthy' | 'unhealthy' | 'draining', number]
   | readonly ['controller', boolean]
+  /** What somebody sets in the console of AWS. */
+  | readonly ['hand-made weights', number, number]
+  /** Minutes by which the clock of whoever acts from now on is wrong. */
+  | readonly ['clock', number]
   | readonly ['watch']
 
 const DRIFTS = ['foreign action', 'no annotation', 'original backend', 'sticky rule', 'new path'] as const
@@ -33,10 +37,16 @@ const DRIFTS = ['foreign action', 'no annotation', 'original backend', 'sticky r
 const place = fc.nat({ max: 2 })
 
 export const operation: fc.Arbitrary<Operation> = fc.oneof(
-  { weight: 6, arbitrary: fc.tuple(fc.constant('act'), fc.constantFrom('advance', 'advance', 'pause', 'rollback')) },
   {
-    weight: 2,
-    arbitrary: fc.tuple(fc.constant('kill'), fc.constantFrom('advance', 'rollback'), fc.nat({ max: 12 })),
+    weight: 7,
+    arbitrary: fc.tuple(
+      fc.constant('act'),
+      fc.constantFrom('advance', 'advance', 'advance', 'pause', 'rollback', 'abort', 'prepare'),
+    ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.tuple(fc.constant('kill'), fc.constantFrom('advance', 'rollback', 'abort'), fc.nat({ max: 24 })),
   },
   { weight: 2, arbitrary: fc.tuple(fc.constant('advance and rollback'), fc.nat({ max: 40 })) },
   { weight: 1, arbitrary: fc.tuple(fc.constant('two operators')) },
@@ -55,6 +65,8 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 3, arbitrary: fc.tuple(fc.constant('drift'), fc.constantFrom(...DRIFTS), place) },
   { weight: 2, arbitrary: fc.tuple(fc.constant('health'), fc.constantFrom('healthy', 'unhealthy', 'draining'), place) },
   { weight: 2, arbitrary: fc.tuple(fc.constant('controller'), fc.constantFrom(true, true, false)) },
+  { weight: 2, arbitrary: fc.tuple(fc.constant('hand-made weights'), fc.constantFrom(0, 30, 70, 100), place) },
+  { weight: 1, arbitrary: fc.tuple(fc.constant('clock'), fc.constantFrom(-120, 0, 120)) },
   { weight: 4, arbitrary: fc.tuple(fc.constant('watch')) },
 ) as fc.Arbitrary<Operation>
 
@@ -109,7 +121,9 @@ export async function perform(history: History, step: Operation): Promise<void> 
   const { stage, row } = history
   const { world, engine } = stage
   const attempt = (action: Request['action'], by = engine) =>
-    act(by, row.id, { action, actor: 'ada' }).catch((error: Error) => error)
+    act(by, row.id, { action, actor: 'ada', ...(action === 'abort' ? stage.confirmed() : {}) }).catch(
+      (error: Error) => error,
+    )
   const holdsIfBack = (outcome: unknown): void => {
     if ((outcome as Partial<SwitchRow>).state !== 'rolled-back') return
     // As it says so, and again when the controller has read everything that is written.
@@ -120,7 +134,7 @@ export async function perform(history: History, step: Operation): Promise<void> 
   }
   switch (step[0]) {
     case 'act':
-      return holdsIfBack(await attempt(step[1]))
+      return step[1] === 'advance' ? advance(history, () => attempt('advance')) : holdsIfBack(await attempt(step[1]))
     case 'kill': {
       const { engine: mortal, died } = dying(engine, step[2])
       await Promise.race([attempt(step[1], mortal), died])
@@ -162,6 +176,9 @@ function change(history: History, step: Operation): void {
     const own = routeAt(history, step[3]).current.ingress.name
     world.current.intercept = (method, _kind, name) => (method === 'PATCH' && name === own ? fault() : undefined)
   }
+  if (step[0] === 'hand-made weights') setWeights(stage, step[1], routeAt(history, step[2]))
+  if (step[0] === 'clock')
+    stage.engine = { ...stage.engine, now: () => new Date(stage.clock.getTime() + step[1] * 60_000) }
   if (step[0] === 'throttled') world.elb.intercept = times(step[1], new ElbError('Throttling', 'Rate exceeded'))
   if (step[0] === 'health' && stage.group(routeAt(history, step[2])) !== undefined)
     stage.setHealth(step[1], routeAt(history, step[2]))
@@ -174,6 +191,39 @@ function change(history: History, step: Operation): void {
     world.current.intercept = () => (history.isAway ? 503 : undefined)
   }
   if (step[0] === 'drift') drift(history, step[1], routeAt(history, step[2]))
+}
+
+/** In the rules that forward to both groups. */
+function setWeights(stage: Stage, target: number, route: RoutePlan): void {
+  const arn = stage.group(route)?.arn
+  for (const rule of stage.world.elb.rules.values())
+    if (
+      'groups' in rule.action &&
+      rule.action.groups.length > 1 &&
+      rule.action.groups.some((each) => each.arn === arn)
+    ) {
+      const groups = rule.action.groups.map((each) => ({ ...each, weight: each.arn === arn ? target : 100 - target }))
+      rule.action = { ...rule.action, groups }
+    }
+}
+
+/** Rules as somebody's hand left them are never written over by a step. */
+async function advance(history: History, attempt: () => Promise<unknown>): Promise<void> {
+  const { stage, row } = history
+  const before = stage.weights()
+  const { state, step } = await stage.now(row)
+  const plan = stage.world.whole
+  const ofSteps = [step - 1, step, step + 1].flatMap((each) => plan.steps[each]?.weights ?? [])
+  const foreign = Object.entries(before).filter(
+    ([, weights]) =>
+      weights !== undefined && !ofSteps.some(({ current, target }) => current === weights[0] && target === weights[1]),
+  )
+  await attempt()
+  if (!['prepared', 'shifting', 'paused'].includes(state)) return
+  const after = await stage.now(row)
+  // Who goes back writes over everything.
+  if (after.state === 'rolled-back' || after.state === 'rolling-back') return
+  for (const [route, weights] of foreign) expect([route, stage.weights()[route]]).toEqual([route, weights])
 }
 
 export const pathOf = (route: RoutePlan, path: string) => ({
