@@ -24,6 +24,7 @@ import { repeat } from './repeat.ts'
 import { CANCELLED, runPipeline } from './run-pipeline.ts'
 import { followSchedule } from './schedule.ts'
 import { joinServers, LEASE_MS, type TellStandstill } from './servers.ts'
+import { type LogSharing, shareLogs } from './share-logs.ts'
 import type { TaskDispatch } from './task-dispatch.ts'
 import { connectionOfTask, leasesOfTask, optionsOfTask } from './task-leases.ts'
 import { logFolder, PIPELINE_LOG } from './task-log.ts'
@@ -65,7 +66,9 @@ const STOPPED = 'this server stops'
 
 export async function startRunner(control: ControlPlane, options: RunnerOptions): Promise<Runner> {
   const { database, log } = control.context
-  const { dispatch, consume, maxParallel, resume, leaseMs = LEASE_MS, version = '' } = options
+  const logs = shareLogs(control.context, { isAlways: false })
+  const dispatch = logs.around(options.dispatch)
+  const { consume, maxParallel, resume, leaseMs = LEASE_MS, version = '' } = options
   const { calculationDelayMs = CALCULATION_DELAY_MS } = options
   const running = new Map<number, Run>()
   const about = { role: 'server', host: hostname(), version }
@@ -85,7 +88,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
   let isStopped = false
   let forgetAt = 0
   const leases = createLeases(database, () => server)
-  const begin = beginner(control, dispatch, leases)
+  const begin = beginner(control, dispatch, leases, logs)
 
   async function live(): Promise<void> {
     let asked = now()
@@ -188,6 +191,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
         // Whoever starts next finds out by itself, a little later.
         log.warn(`what was interrupted could not be handed over: ${messageOf(error)}`)
       } finally {
+        await logs.stop()
         await dispatch.close()
       }
     },
@@ -195,7 +199,12 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
 }
 
 /** How this server begins a pipeline that it has taken. */
-function beginner(control: ControlPlane, dispatch: TaskDispatch, leases: ReturnType<typeof createLeases>) {
+function beginner(
+  control: ControlPlane,
+  dispatch: TaskDispatch,
+  leases: ReturnType<typeof createLeases>,
+  logs: LogSharing,
+) {
   const { database, plugins, secrets, log, dataFolder, notify } = control.context
   const optionsOf = (task: TaskRow) => optionsOfTask(task, secrets)
   const connectionOf = (task: TaskRow) => connectionOfTask(plugins, { plugin: task.plugin, options: optionsOf(task) })
@@ -210,6 +219,7 @@ function beginner(control: ControlPlane, dispatch: TaskDispatch, leases: ReturnT
   return (pipeline: PipelineRow, leaseHolder: string): Run => {
     const abort = new AbortController()
     const write = createTaskLog(join(logFolder(dataFolder, pipeline.id), PIPELINE_LOG), { pipeline: pipeline.id })
+    const endLog = logs.begin({ pipelineId: pipeline.id, taskId: 0 })
     write(`pipeline ${pipeline.id} begins`)
     const { signal } = abort
     void notify?.(pipeline.id, 'TASK_RUNNING')
@@ -217,7 +227,11 @@ function beginner(control: ControlPlane, dispatch: TaskDispatch, leases: ReturnT
     const ended = projectOf(pipeline)
       .then((project) => runPipeline({ ...run, project }))
       .catch((error) => log.error({ pipeline: pipeline.id }, `the run was interrupted: ${messageOf(error)}`))
-      .finally(() => write.close())
+      .finally(() => {
+        write.close()
+        // Whoever stops it means to continue it elsewhere.
+        return endLog(!signal.aborted)
+      })
     return { abort, ended }
   }
 }

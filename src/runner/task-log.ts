@@ -7,12 +7,11 @@ import { packed, tarFile, tarText } from '../basics/tar.ts'
 import type { TaskRow } from '../control-plane/pipeline-rows.ts'
 import type { ServiceContext } from '../control-plane/services.ts'
 import { isFinished } from '../control-plane/states.ts'
-import { findRow, type Queries, selectRows } from '../control-plane/store.ts'
+import { findRow, selectRows } from '../control-plane/store.ts'
 import type { TaskStatus } from '../domain/enums.ts'
 import { UserError } from '../errors.ts'
 import { tasks } from '../system/pipelines.ts'
-import { taskRuns } from '../system/workers.ts'
-import { loggedTasks, storedLog } from './workers/stored-logs.ts'
+import { type LogName, loggedElsewhere, placeOf, storedPieces } from './workers/stored-logs.ts'
 
 export const logFolder = (dataFolder: string, pipelineId: number): string =>
   join(dataFolder, 'logs', `pipeline-${pipelineId}`)
@@ -30,44 +29,99 @@ export const taskLogName = ({
 }: Pick<TaskRow, 'id' | 'pipeline_row' | 'pipeline_col' | 'plugin'>): string =>
   `task-${id}-${pipeline_row}-${pipeline_col}-${plugin}.log`
 
+/** Of a task, or of the run itself. */
+export const logPath = (
+  dataFolder: string,
+  pipelineId: number,
+  task: Parameters<typeof taskLogName>[0] | undefined,
+): string => join(logFolder(dataFolder, pipelineId), task ? taskLogName(task) : PIPELINE_LOG)
+
 const LOOK_MS = 500
 const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT'
 
-export async function* followTaskLog(
-  { database, dataFolder }: Pick<ServiceContext, 'database' | 'dataFolder'>,
-  taskId: number,
-  signal: AbortSignal,
-): AsyncGenerator<string> {
-  let from = 0
-  let isTold = false
+type Context = Pick<ServiceContext, 'database' | 'dataFolder'>
+
+export async function* followTaskLog(context: Context, taskId: number, signal: AbortSignal): AsyncGenerator<string> {
+  const { kysely } = context.database
+  let reader: LogReader | undefined
   while (!signal.aborted) {
-    const task = await findRow(database.kysely, tasks, { id: taskId })
+    const task = await findRow(kysely, tasks, { id: taskId })
     if (!task) return
-    const path = join(logFolder(dataFolder, task.pipeline_id), taskLogName(task))
-    // The state is read before the file: what was written until the end is seen.
-    for await (const chunk of readFrom(path, from)) {
-      from += chunk.length
-      yield chunk.toString()
-    }
-    const hasEnded = isFinished(task.status as TaskStatus)
-    if (from === 0 && hasEnded) yield (await storedLog(database.kysely, taskId)).toString()
-    if (hasEnded) return
-    if (from === 0 && !isTold && (await isElsewhere(database.kysely, taskId))) {
-      isTold = true
-      yield 'A worker runs this task. Its log is shown here when it ends.\n'
-    }
+    reader ??= createLogReader(context, { pipelineId: task.pipeline_id, taskId }, task)
+    // The state is read before the log: what was written until the end is seen.
+    for await (const text of reader.next()) yield text.toString()
+    if (isFinished(task.status as TaskStatus)) return
     await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
   }
 }
 
-const isElsewhere = async (queries: Queries, taskId: number): Promise<boolean> =>
-  ((await findRow(queries, taskRuns, { task_id: taskId }))?.worker ?? '') !== ''
+interface LogReader {
+  /** What is new since the last time. */
+  next(): AsyncGenerator<Buffer>
+}
+
+/**
+ * The log of a task as one, whoever wrote it: pieces of other machines out of the database, our own lines out of our file.
+ * A piece that we stored ourselves says where in the file it ends, so nothing is read twice.
+ */
+function createLogReader(
+  { database: { kysely }, dataFolder }: Context,
+  name: LogName,
+  task: TaskRow | undefined,
+): LogReader {
+  const path = logPath(dataFolder, name.pipelineId, task)
+  const own = placeOf(dataFolder)
+  let from = 0
+  let after = 0
+
+  async function* ownLines(options: { until?: number; before?: string }): AsyncGenerator<Buffer> {
+    for await (const chunk of readFrom(path, from, options.until)) {
+      const lines = options.before === undefined ? chunk : linesBefore(chunk, options.before)
+      from += lines.length
+      if (lines.length > 0) yield lines
+      if (lines.length < chunk.length) return
+    }
+  }
+
+  return {
+    async *next() {
+      for (const { id, place, endsAt, text } of await storedPieces(kysely, name, after)) {
+        after = id
+        if (place !== own) {
+          // A server that was killed has lines which it could not store: they come first.
+          yield* ownLines({ before: momentOf(text) })
+          yield text
+        } else if (endsAt > from) {
+          const before = from
+          yield* ownLines({ until: endsAt })
+          // The file is gone.
+          if (from === before) yield text
+          from = endsAt
+        }
+      }
+      yield* ownLines({})
+    },
+  }
+}
+
+const MOMENT = /^\d{4}-\d\d-\d\dT[\d:.]+Z /m
+const momentOf = (text: Buffer): string => MOMENT.exec(text.subarray(0, 1000).toString())?.[0] ?? ''
+
+/** Lines begin with their time, in a form that sorts as text. */
+function linesBefore(chunk: Buffer, moment: string): Buffer {
+  let end = 0
+  while (end < chunk.length && chunk.subarray(end, end + moment.length).toString() < moment) {
+    end = chunk.indexOf(10, end) + 1 || chunk.length
+  }
+  return chunk.subarray(0, end)
+}
 
 /** Whole lines only, so that no character is cut. */
-async function* readFrom(path: string, from: number): AsyncGenerator<Buffer> {
+async function* readFrom(path: string, from: number, until?: number): AsyncGenerator<Buffer> {
+  if (until !== undefined && until <= from) return
   try {
     let rest = Buffer.alloc(0)
-    for await (const chunk of createReadStream(path, { start: from })) {
+    for await (const chunk of createReadStream(path, { start: from, ...(until !== undefined && { end: until - 1 }) })) {
       const all = Buffer.concat([rest, chunk])
       const end = all.lastIndexOf(10) + 1
       if (end > 0) yield all.subarray(0, end)
@@ -78,26 +132,36 @@ async function* readFrom(path: string, from: number): AsyncGenerator<Buffer> {
   }
 }
 
-/** Files of this server, and what workers have stored of tasks that have none here. */
-export async function logArchive(
-  { database, dataFolder }: Pick<ServiceContext, 'database' | 'dataFolder'>,
-  pipelineId: number,
-): Promise<AsyncIterable<Uint8Array>> {
+/** Files of this server as they are, and logs that other machines have written, or have continued, as one text each. */
+export async function logArchive(context: Context, pipelineId: number): Promise<AsyncIterable<Uint8Array>> {
+  const { database, dataFolder } = context
   const folder = logFolder(dataFolder, pipelineId)
   const names = await readdir(folder).catch((error) => {
     if (!isMissing(error)) throw error
     return []
   })
-  const stored = await loggedTasks(database.kysely, pipelineId)
-  if (names.length + stored.size === 0) {
+  const elsewhere = await loggedElsewhere(database.kysely, pipelineId, placeOf(dataFolder))
+  if (names.length + elsewhere.size === 0) {
     throw new UserError(`No log of pipeline ${pipelineId} is stored on this server.`, { status: 404 })
   }
   const rows = await selectRows(database.kysely, tasks, (query) => query.where('pipeline_id', '=', pipelineId))
-  const here = new Set<string>(names)
-  const others = rows.filter((task) => stored.has(task.id) && !here.has(taskLogName(task)))
+  const shared = new Map(
+    [undefined, ...rows]
+      .filter((task) => elsewhere.has(task?.id ?? 0))
+      .map((task) => [task ? taskLogName(task) : PIPELINE_LOG, task]),
+  )
   const entries = async function* () {
-    for (const name of names.sort()) yield* tarFile(join(folder, name), name)
-    for (const task of others) yield* tarText(taskLogName(task), await storedLog(database.kysely, task.id))
+    for (const name of new Set([...names, ...shared.keys()].sort())) {
+      const task = shared.get(name)
+      if (!shared.has(name)) yield* tarFile(join(folder, name), name)
+      else yield* tarText(name, await wholeLog(context, { pipelineId, taskId: task?.id ?? 0 }, task))
+    }
   }
   return packed(entries())
+}
+
+async function wholeLog(context: Context, name: LogName, task: TaskRow | undefined): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  for await (const piece of createLogReader(context, name, task).next()) pieces.push(piece)
+  return Buffer.concat(pieces)
 }

@@ -48,13 +48,17 @@ export const taskLogs = defineTable(
   '_weir_task_logs',
   {
     id: generated(key(bigint())),
+    /** 0: the log of the run itself. */
     task_id: indexed(bigint()),
     pipeline_id: indexed(bigint()),
-    /** Of one attempt: the end of its text, compressed with gzip. */
+    /** The data folder that has the file, and where in the file this piece ends. */
+    place: string(40),
+    ends_at: bigint(),
+    /** Whole lines, compressed with gzip. */
     content: bytes(),
     ...written,
   },
-  { meaning: 'Logs of tasks that workers ran, for servers that do not have their files.' },
+  { meaning: 'Pieces of logs, for servers that do not have their files.' },
 )
 
 export const interruptions = defineTable(

@@ -13,7 +13,7 @@ import { claimRun, endRun, reserveRun, type TaskRun, waitingRuns, wantedTokens, 
 
 const SERVER = 'a server'
 const WORKER = 'a worker'
-const COMPLETED = { outcome: { status: 'TASK_COMPLETED', message: '' }, log: undefined } as const
+const COMPLETED = { status: 'TASK_COMPLETED', message: '' } as const
 
 describeEachDatabase('a task that was handed out', (test) => {
   beforeAll(async () => {

@@ -7,7 +7,7 @@ import { isDuplicate } from '../../database/explain.ts'
 import type { RowOf } from '../../database/table.ts'
 import { pipelines, tasks } from '../../system/pipelines.ts'
 import { pipelineLeases, scopeLeases, servers } from '../../system/runs.ts'
-import { taskLogs, taskRuns } from '../../system/workers.ts'
+import { taskRuns } from '../../system/workers.ts'
 import { holdPipeline } from '../queue.ts'
 import { inTransaction } from '../stored-pipelines.ts'
 import { BEGUN, type HandedTask, type TaskOutcome } from '../task-dispatch.ts'
@@ -160,17 +160,10 @@ export async function reserveRun(queries: Queries, run: TaskRun, worker: string)
   return Number(numUpdatedRows) === 1
 }
 
-/** Stores how a task ended and what it logged, and ends its leases. False: others have taken this worker for dead. */
-export const endRun = (
-  database: Database,
-  run: TaskRun,
-  worker: string,
-  { outcome, log }: { readonly outcome: TaskOutcome; readonly log: Buffer | undefined },
-): Promise<boolean> =>
+/** Stores how a task ended, and ends its leases. False: others have taken this worker for dead. */
+export const endRun = (database: Database, run: TaskRun, worker: string, outcome: TaskOutcome): Promise<boolean> =>
   inTransaction(database, async (transaction) => {
     if (!(await storeOutcome(transaction, run, worker, outcome))) return false
-    const { task_id, pipeline_id } = run
-    if (log) await insertRow(transaction, taskLogs, { task_id, pipeline_id, content: log })
     const tokens = run.leases as readonly string[]
     if (tokens.length > 0) await deleteRows(transaction, scopeLeases, { token: tokens, holder: worker })
     return true

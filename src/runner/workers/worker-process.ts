@@ -1,6 +1,5 @@
 /** A process without an API that runs tasks of servers, beside any number of others. */
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TaskRow } from '../../control-plane/pipeline-rows.ts'
 import { selectSubtasks } from '../../control-plane/plan/select-subtasks.ts'
@@ -19,10 +18,9 @@ import { now } from '../fence.ts'
 import type { Server } from '../leases.ts'
 import { repeat } from '../repeat.ts'
 import { joinServers, LEASE_MS, type TellStandstill } from '../servers.ts'
+import { shareLogs } from '../share-logs.ts'
 import type { TaskDispatch, TaskOutcome } from '../task-dispatch.ts'
 import { connectionOfTask, optionsOfTask } from '../task-leases.ts'
-import { logFolder, taskLogName } from '../task-log.ts'
-import { packLog, sizeOfLog } from './stored-logs.ts'
 import { claimRun, endRun, reserveRun, stillWaiting, type TaskRun, waitingRuns, wantedTokens } from './task-runs.ts'
 
 export interface WorkerContext {
@@ -67,7 +65,7 @@ const LOST = 'others took this worker for dead'
 
 export async function startWorkerProcess(context: WorkerContext, options: WorkerOptions): Promise<WorkerProcess> {
   const { database, log } = context
-  const { threads, concurrency, version, leaseMs = LEASE_MS } = options
+  const { concurrency, version, leaseMs = LEASE_MS } = options
   const claims = new Map<string, Claim>()
   /** Attempts that this code cannot run, by their tokens. */
   let puzzles: readonly string[] = []
@@ -77,6 +75,8 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
     const about = { role: 'worker', host: hostname(), version, concurrency }
     return { leaseHolder, membership: await joinServers(database, leaseHolder, leaseMs, about, options.tellStandstill) }
   }
+  const logs = shareLogs(context, { isAlways: true })
+  const threads = logs.around(options.threads)
   threads.fence.open(now(), leaseMs)
   let server = await joinOthers()
   let isMember = true
@@ -155,10 +155,8 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
   }
 
   async function runClaimed(run: TaskRun, task: TaskRow, claim: Claim): Promise<void> {
-    const { plugins, secrets, dataFolder } = context
+    const { plugins, secrets } = context
     const { signal } = claim.abort
-    const logFile = join(logFolder(dataFolder, task.pipeline_id), taskLogName(task))
-    const logStart = await sizeOfLog(logFile)
     const begin = async () => {
       const { leaseHolder } = server
       if (isDraining || !isMember || !(await claimRun(database, run, leaseHolder))) return false
@@ -174,10 +172,10 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
     }
     const outcome = await threads.run(handed, signal, begin)
     if (!outcome) return
-    const ended = { outcome: handBack(outcome, signal, claim.holder), log: await packLog(logFile, logStart) }
+    const ended = handBack(outcome, signal, claim.holder)
     await persist(signal, async () => {
       const isOurs = await endRun(database, run, claim.holder, ended)
-      const end = isOurs ? `ends: ${ended.outcome.status}` : 'was taken over by others'
+      const end = isOurs ? `ends: ${ended.status}` : 'was taken over by others'
       log.info({ task: task.id }, `task ${task.id} (${task.plugin}) ${end}`)
     })
   }
@@ -220,6 +218,7 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
       // To the last: nobody takes for dead what is only ending.
       await life.stop()
       await server.membership.leave().catch(goOn)
+      await logs.stop()
       await threads.close()
     },
   }
