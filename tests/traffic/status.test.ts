@@ -1,8 +1,10 @@
 /** What page and terminal say comes from the live rules. */
+import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { describeStatus } from '../../src/cli/traffic/status-text.ts'
 import { codeVersion, migrate, schemaVersions } from '../../src/database/migrate.ts'
-import { journalSentence } from '../../src/traffic/engine/journal-words.ts'
+import { HASHES } from '../../src/database/schema-versions.ts'
+import { EFFECTS, journalSentence } from '../../src/traffic/engine/journal-words.ts'
 import { reverseSwitch } from '../../src/traffic/engine/reverse.ts'
 import { switchStatus } from '../../src/traffic/engine/status.ts'
 import { describeSwitch, type SwitchRow } from '../../src/traffic/engine/store.ts'
@@ -151,6 +153,20 @@ describeEachDatabase('how a switch stands', (database) => {
     expect(says.filter((sentence) => /^(Began to do|Done:)/.test(sentence))).toEqual([])
   })
 
+  test('every effect has words of its own', () => {
+    const folder = new URL('../../src/traffic/', import.meta.url)
+    const names = globSync('{effects,engine,gitops}/*.ts', {
+      cwd: folder,
+      exclude: (name) => String(name).endsWith('.test.ts'),
+    }).flatMap((file) =>
+      [...readFileSync(new URL(file, folder), 'utf8').matchAll(/\bname: '([a-z]+(?:-[a-z]+)*)',?\n/g)].map(
+        ([, name]) => name!,
+      ),
+    )
+    expect(names.length).toBeGreaterThan(25)
+    expect(names.filter((name) => !(name in EFFECTS))).toEqual([])
+  })
+
   test('a switch that an older Weir aborted is not called finished any more', async () => {
     const { kysely } = database.database
     const row = await start()
@@ -166,7 +182,7 @@ describeEachDatabase('how a switch stands', (database) => {
     await kysely.deleteFrom(schemaVersions.name).execute()
     await kysely
       .insertInto(schemaVersions.name)
-      .values({ version: codeVersion - 1, created_at: new Date() })
+      .values({ version: codeVersion - 1, hash: HASHES.at(-2) ?? '', created_at: new Date() })
       .execute()
     await migrate(database.database, [])
     expect((await now(row)).state).toBe('aborted')

@@ -5,7 +5,7 @@ import { stepWords } from '../model/words.ts'
 import type { JournalRow } from './store.ts'
 
 /** What each effect is about to do, what is so when it is done, and what is said where there was nothing to do. */
-const EFFECTS: Readonly<Record<string, readonly [begin: string, done: string, already?: string]>> = byName({
+export const EFFECTS: Readonly<Record<string, readonly [begin: string, done: string, already?: string]>> = byName({
   preflight: ['look whether the plan fits what is live', 'The plan fits what is live'],
   guards: ['look at what guards the paths', 'Nothing that guards the paths is in the way'],
   'target-ingress': ['put the target Ingress into multi-cluster mode', 'The target Ingress is ready'],
@@ -37,6 +37,9 @@ const EFFECTS: Readonly<Record<string, readonly [begin: string, done: string, al
   'rule-released': ['wait until no rule names the target group', 'No rule names the target group'],
   'binding-deleted': ['delete the binding', 'The binding is gone'],
   'targets-deregistered': ['wait until the targets are deregistered', 'No target is registered'],
+  'ingress-kept': ['keep the current Ingress as it is', 'The current Ingress is kept as it was before it is deleted'],
+  'rules-as-left': ['look whether somebody changed the rules', 'The rules are as Weir left them'],
+  'aws-time': ['ask AWS for the time', 'The time of AWS is known'],
   'target-group-deleted': ['delete the target group', 'The target group is gone'],
   'target-ingress-deleted': ['remove the target Ingress if prepare made it', 'No Ingress that prepare made is left'],
   'multi-cluster-removed': ['take multi-cluster mode off where this switch set it', 'Multi-cluster mode is as it was'],
@@ -62,6 +65,7 @@ const NOTES: Readonly<Record<string, string>> = byName({
   uncheckedDns: 'Did not look the host name up',
   skipQuiet: 'Did not wait for the quiet time',
   acceptLive: 'Started from the live value although it drifted',
+  directly: 'Allowed to change the rules directly at the load balancer',
 })
 
 const readable = (name: string): string => name.replaceAll('-', ' ')
@@ -84,8 +88,13 @@ export const beginningOf = (key: string): string => {
 /** Who only looks, or waits, finds it so in any case. */
 const ONLY_LOOKS = /^(?:look|wait) /
 
-function doneOf(key: string, isOld: boolean): string {
+/** What is stored where an effect has nothing of its own to tell. */
+const PLAIN = new Set(['done', 'was already done', ''])
+
+function doneOf(key: string, detail: string): string {
   const { name, of } = effectParts(key)
+  if (!PLAIN.has(detail)) return ended(`${upper(detail)}${of}`)
+  const isOld = detail === 'was already done'
   const [begin = '', done, already] = EFFECTS[name] ?? []
   if (isOld && already !== undefined) return `${already}${of}.`
   return `${done ?? `Done: ${readable(name)}`}${of}${isOld && !ONLY_LOOKS.test(begin) ? ', as it was before' : ''}.`
@@ -125,7 +134,7 @@ export function journalSentence(entry: Entry, plan: Pick<Plan, 'steps'>): string
   const { kind, effect, detail } = entry
   if (kind === 'state') return stateWords(entry, plan)
   if (kind === 'intent') return `Began to ${beginningOf(effect)}.`
-  if (kind === 'result') return doneOf(effect, detail === 'was already done')
+  if (kind === 'result') return doneOf(effect, detail)
   if (kind === 'failure') return ended(`Could not ${beginningOf(effect)}: ${detail}`)
   if (kind === 'gate')
     return ended(`Gate ${effect} ${detail.replace(/^pass:/, 'passed:').replace(/^fail:/, 'failed:')}`)

@@ -90,16 +90,21 @@ function readablePlan(row: SwitchRow): Plan | Error {
 /** A plan that was spoiled by hand hides neither the switch nor its journal. */
 const unreadable = ({ state }: SwitchRow, problem: string): SwitchStatus => ({
   ...{ headline: `${STATE_WORDS[state]}, its stored plan cannot be read`, share: null, weights: {}, rulesLeft: 0 },
-  ...{ health: null, routes: [], steps: [], step: null, gates: [], working: null, drift: null, secondsLeft: 0, clock: null },
+  ...{
+    health: null,
+    routes: [],
+    steps: [],
+    step: null,
+    gates: [],
+    working: null,
+    drift: null,
+    secondsLeft: 0,
+    clock: null,
+  },
   ...{ next: { says: problem, at: null, gate: null }, problem },
 })
 
-export function statusOf(
-  row: SwitchRow,
-  plan: Plan,
-  live: Live,
-  journal: readonly JournalRow[],
-): SwitchStatus {
+export function statusOf(row: SwitchRow, plan: Plan, live: Live, journal: readonly JournalRow[]): SwitchStatus {
   const known = live.routes.flatMap(({ rules }) => rules ?? [])
   const all = together(known)
   const { weights, rulesLeft, health } = all
