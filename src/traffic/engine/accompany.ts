@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf, RetryableError } from '../../errors.ts'
 import type { DirectRules } from '../effects/direct-rules.ts'
+import type { EffectContext } from '../effects/effect.ts'
+import { rulePicture, targetWeight } from '../effects/rule-effects.ts'
 import type { Accompanied } from '../effects/sequences.ts'
 import { EffectTimeout, perform, runEffects, type Scope } from './bring-about.ts'
 import type { Engine } from './engine-types.ts'
@@ -76,4 +78,17 @@ async function isWrong(effect: DirectRules['effect']): Promise<boolean> {
     if (error instanceof RetryableError) return true
     throw error
   }
+}
+
+/** The rest of a rollback may fail when what matters is done; who is woken by it wants to know. */
+export async function withGoodNews(contexts: readonly EffectContext[], error: unknown): Promise<unknown> {
+  if (error instanceof EffectTimeout && error.effect.startsWith('dns-')) return error
+  const weights = await Promise.all(contexts.map((context) => rulePicture(context).then(targetWeight, () => 1)))
+  if (!(error instanceof Error)) return error
+  const { plan, row } = contexts[0]!
+  const again = `npx weir traffic rollback ${row().id} --wait`
+  error.message += weights.every((weight) => weight === 0)
+    ? ` The load balancer already sends everything to cluster ${plan.current.cluster}. Until its Ingress says so too, the controller may set the old weights again. A running server (npm start) keeps watching and repeats the rollback; without one, repeat it yourself: ${again}`
+    : ` The running server tries the rollback again every ten seconds. Without a server, repeat it: ${again}`
+  return error
 }

@@ -4,7 +4,6 @@ import { NothingHealthy } from '../effects/balancer-effects.ts'
 import { contextsOf } from '../effects/contexts.ts'
 import { isNameMoved } from '../effects/dns-record-effects.ts'
 import type { EffectContext, Outside } from '../effects/effect.ts'
-import { rulePicture, targetWeight } from '../effects/rule-effects.ts'
 import {
   abortEffects,
   cleanupEffects,
@@ -21,7 +20,7 @@ import { refuseErrors, TrafficError } from '../model/finding.ts'
 import { answerOf, type Plan } from '../model/plan.ts'
 import { type Action, isOver, type State, transitionOf } from '../model/state.ts'
 import { flagOf, skipping } from '../model/words.ts'
-import { runAccompanied } from './accompany.ts'
+import { runAccompanied, withGoodNews } from './accompany.ts'
 import { alarmOf } from './alarm.ts'
 import { askTime, onAwsTime, rulesSeenAt } from './aws-time.ts'
 import { EffectTimeout, runEffects, type Scope, sideBySide } from './bring-about.ts'
@@ -246,19 +245,6 @@ async function rollBack({ engine, run, plan, scope, contexts, request }: Work): 
     ...forgottenWays(run.row),
     problem: null,
   })
-}
-
-/** The rest of a rollback may fail when what matters is done; who is woken by it wants to know. */
-async function withGoodNews(contexts: readonly EffectContext[], error: unknown): Promise<unknown> {
-  if (error instanceof EffectTimeout && error.effect.startsWith('dns-')) return error
-  const weights = await Promise.all(contexts.map((context) => rulePicture(context).then(targetWeight, () => 1)))
-  if (!(error instanceof Error)) return error
-  const { plan, row } = contexts[0]!
-  const again = `npx weir traffic rollback ${row().id} --wait`
-  error.message += weights.every((weight) => weight === 0)
-    ? ` The load balancer already sends everything to cluster ${plan.current.cluster}. Until its Ingress says so too, the controller may set the old weights again. A running server (npm start) keeps watching and repeats the rollback; without one, repeat it yourself: ${again}`
-    : ` The running server tries the rollback again every ten seconds. Without a server, repeat it: ${again}`
-  return error
 }
 
 async function cleanUp({ engine, run, plan, scope, contexts, request }: Work): Promise<void> {

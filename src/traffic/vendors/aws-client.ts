@@ -25,16 +25,20 @@ const DENIED = /^(?:AccessDenied\w*|UnauthorizedOperation|AuthorizationError\w*|
 export function observed<Client extends AnyClient>(client: Client, service: string, clock?: AnswerClock): Client {
   const observe: Middleware = (next, { commandName = '' }) => {
     const call = commandName.replace(/Command$/, '')
+    const noteTime = (response: Answered['response']): void => {
+      const time = Date.parse(response?.headers?.date ?? '')
+      if (clock === undefined || Number.isNaN(time)) return
+      clock.last = time
+      if (call === 'DescribeRules') clock.rules = time
+    }
     return async (args) => {
       try {
         const answer = await next(args)
-        const time = Date.parse(answer.response?.headers?.date ?? '')
-        if (clock !== undefined && !Number.isNaN(time)) {
-          clock.last = time
-          if (call === 'DescribeRules') clock.rules = time
-        }
+        noteTime(answer.response)
         return answer
       } catch (error) {
+        // Also who says no, or that something is not there, says when.
+        noteTime((error as { readonly $response?: Answered['response'] }).$response)
         if (error instanceof Error && DENIED.test(error.name))
           Object.assign(error, { missingRight: `${service}:${call}` })
         throw error
