@@ -26,7 +26,7 @@ describe('workers', () => {
       vendor?.close()
     })
 
-    it('collect everything once, within the budget', { timeout: isFull ? 600_000 : 120_000 }, async () => {
+    it('collect everything once, within the budget', { timeout: isFull ? 600_000 : 240_000 }, async () => {
       const { control } = fleet
       vendor.latencyMs = isFull ? 50 : 150
       vendor.limit = isFull ? 400 : 60
