@@ -76,11 +76,11 @@ describeEachDatabase('the collection stands still because of the database', (tes
 
   it('when it is away, which the memory of the server knows', async () => {
     await gateway.stop()
-    const { standing, isWhole } = await until(async () => {
+    // What was told of the queue before stays as it was last known.
+    const { isWhole } = await until(async () => {
       const answer = await server.ask('/v1/attention')
-      return answer.standing.length > 0 && answer
+      return answer.standing.some((each: any) => each.cause === 'database_slow') && answer
     })
-    expect(standing).toContainEqual(expect.objectContaining({ cause: 'database_slow', severity: 'critical' }))
     expect(isWhole).toBe(false)
     await expectTold(place(), {
       cause: 'database_slow',
