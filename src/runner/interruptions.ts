@@ -28,7 +28,7 @@ export async function recordInterruption(queries: Queries, task: Interrupted, wh
   try {
     await insertRow(queries, interruptions, { task_id, pipeline_id, incident, is_loss, cause })
   } catch (error) {
-    if (!(error instanceof Error) || !isDuplicate(error.cause)) throw error
+    if (!isDuplicate(error)) throw error
   }
 }
 
