@@ -1,10 +1,7 @@
 /** A plan made of what is live. What cannot be known for certain is asked, never guessed. */
-import { loadBalancerHostname } from '../effects/effect.ts'
-import type { LoadBalancer } from '../lint/live.ts'
 import { lintPlan } from '../lint/plan.ts'
 import { ANNOTATION_PREFIX } from '../model/action.ts'
 import { errorsIn, type Finding, TrafficError } from '../model/finding.ts'
-import type { Mirrored } from '../model/health-check.ts'
 import { GROUP_NAME, MULTI_CLUSTER } from '../model/ingress.ts'
 import { PRESETS } from '../model/init.ts'
 import { backendsOf, findPort, type Ingress, type Service } from '../model/manifests.ts'
@@ -13,6 +10,8 @@ import { type RoutePlan, readPlan } from '../model/plan.ts'
 import { routesOf } from '../model/routes.ts'
 import type { Balancer } from '../vendors/balancer.ts'
 import type { Cluster } from '../vendors/cluster.ts'
+import { type Network, networkOf } from './import-network.ts'
+import { refuseOtherApplication } from './pasted-cluster.ts'
 
 export interface ImportRequest {
   readonly project: string
@@ -33,6 +32,8 @@ export interface ImportRequest {
   readonly containerPort?: number | undefined
   readonly sourceSecurityGroup?: string | undefined
   readonly region?: string | undefined
+  /** Where AWS cannot be asked. */
+  readonly vpcId?: string | undefined
   readonly actionName?: string | undefined
   readonly targetGroupName?: string | undefined
   readonly preset?: string | undefined
@@ -54,9 +55,14 @@ export interface Imported {
   readonly findings: readonly Finding[]
 }
 
+/** As much of a cluster as a plan is made of. */
+export type ReadableCluster = Pick<Cluster, 'name' | 'ingress' | 'service' | 'endpoints' | 'sourceSecurityGroups'>
+
 export interface ImportPlaces {
-  readonly current: Cluster
-  readonly target: Cluster
+  readonly current: ReadableCluster
+  readonly target: ReadableCluster
+  /** Manifests instead of clusters: what is missing is asked. */
+  readonly isPasted?: boolean
   openBalancer(region: string): Promise<Balancer>
 }
 
@@ -91,13 +97,6 @@ const placesIn = (ingress: Ingress): readonly Place[] =>
   })
 
 const distinct = <T>(values: readonly T[]): readonly T[] => [...new Set(values)]
-
-/** Region of a load balancer by its own name: `name-1234.eu-central-1.elb.amazonaws.com`. */
-export function regionOf(hostname: string): string | undefined {
-  const parts = hostname.split('.')
-  const at = parts.indexOf('elb')
-  return at > 0 ? parts[at - 1] : undefined
-}
 
 /** Of the annotations those that describe the load balancer; what belongs to one switch or one tool stays behind. */
 const annotationsOf = (ingress: Ingress): Record<string, string> =>
@@ -154,42 +153,23 @@ export async function importPlan(request: ImportRequest, places: ImportPlaces): 
   const service = await places.current.service(namespace, place.service)
   if (service === undefined) throw absent('Service', namespace, place.service, places.current.name)
 
-  const hostname = loadBalancerHostname(current)
-  const region = request.region ?? (hostname === undefined ? undefined : regionOf(hostname))
-  if (hostname === undefined || region === undefined) {
-    const text = `Ingress ${namespace}/${request.ingress} has no load balancer yet, or its name does not tell the region.`
-    questions.push({ field: 'region', text, choices: [], hints: [] })
+  if (target !== undefined) refuseOtherApplication(current, target, place.host)
+  const at = { service: place.service, port: place.port }
+  const network = await networkOf({ request, places, current, ...at, choose, questions })
+  if (network === undefined && !questions.some(({ field }) => field === 'sourceSecurityGroup'))
     return { plan: undefined, questions, findings: [] }
-  }
-  const balancer = await places.openBalancer(region)
-  const loadBalancer = await balancer.loadBalancer(hostname)
-  if (loadBalancer === undefined)
-    throw new TrafficError(
-      'invalid',
-      `There is no load balancer ${hostname} in region ${region} of this AWS account. Use the credentials of its account.`,
-    )
-  const resource = `${namespace}/${request.ingress}-${place.service}:${place.port}`
-  const group = await balancer.groupOfResource(loadBalancer.arn, resource)
-  const sources = await places.current.sourceSecurityGroups(namespace, place.service).catch(() => undefined)
-  const securityGroup = choose(
-    'sourceSecurityGroup',
-    'From which security group of the current load balancer may the pods of the target be reached?',
-    loadBalancer.securityGroups,
-    (each) => each,
-    (each) => sideOfGroup(each, sources),
-  )
   const backend = await targetBackend(request, places, target, place, targetNamespace, choose)
-  const names = await chooseNames(request, places, balancer, place, questions)
-  if (securityGroup === undefined || backend === undefined || place.host === undefined || questions.length > 0)
+  const names = await chooseNames(request, places, network?.balancer, place, questions)
+  if (network === undefined || backend === undefined || questions.length > 0)
     return { plan: undefined, questions, findings: [] }
-  const drawn = draw({ request, current, target, place, loadBalancer, group, region, securityGroup, backend, names })
+  const drawn = draw({ request, current, target, place, network, backend, names })
   const { plan, findings } = readPlan(drawn)
   const all = plan === undefined ? findings : lintPlan(plan)
   const [one] = plan === undefined || errorsIn(all).length > 0 ? [] : routesOf(plan)
   return { plan: one, questions, findings: all }
 }
 
-type Choose = <T>(
+export type Choose = <T>(
   field: keyof ImportRequest,
   text: string,
   among: readonly T[],
@@ -197,14 +177,6 @@ type Choose = <T>(
   /** Of a choice, as it is said. */
   hint?: (choice: string) => string,
 ) => T | undefined
-
-/** The controller writes into the binding of the current Service from which group its pods may be reached. */
-function sideOfGroup(group: string, sources: readonly string[] | undefined): string {
-  if (sources === undefined || sources.length === 0) return ''
-  return sources.includes(group)
-    ? 'backend: the pods of the current Service may be reached from it; this is usually the one'
-    : 'frontend: it only lets clients reach the load balancer'
-}
 
 const routeWords = ({ host, path, service, port }: Place): string =>
   `${host ?? 'any host'}${path} to ${service}:${port}`
@@ -281,7 +253,7 @@ async function targetBackend(
 
 /** A named port is whatever the pods say it is, and they need not agree. */
 async function containerPorts(
-  cluster: Cluster,
+  cluster: ReadableCluster,
   namespace: string,
   service: Service,
   { port, service: name }: Place,
@@ -306,7 +278,7 @@ interface Names {
 async function chooseNames(
   request: ImportRequest,
   { current }: ImportPlaces,
-  balancer: Balancer,
+  balancer: Balancer | undefined,
   { service }: Place,
   questions: ImportQuestion[],
 ): Promise<Names> {
@@ -320,7 +292,7 @@ async function chooseNames(
       choices: [],
       hints: [],
     })
-  if ((await balancer.targetGroup(group)) !== undefined)
+  if ((await balancer?.targetGroup(group)) !== undefined)
     questions.push({
       field: 'targetGroupName',
       text: `There is a target group ${group} already. How is the new one called?`,
@@ -335,26 +307,13 @@ interface Drawing {
   readonly current: Ingress
   readonly target: Ingress | undefined
   readonly place: Place & { readonly host: string }
-  readonly loadBalancer: LoadBalancer
-  readonly group: Mirrored | undefined
-  readonly region: string
-  readonly securityGroup: string
+  readonly network: Network
   readonly backend: TargetBackend
   readonly names: Names
 }
 
-function draw({
-  request,
-  current,
-  target,
-  place,
-  loadBalancer,
-  group,
-  region,
-  securityGroup,
-  backend,
-  names,
-}: Drawing) {
+function draw({ request, current, target, place, network, backend, names }: Drawing) {
+  const { region, accountId, vpcId, securityGroup, group } = network
   const preset = PRESETS[request.preset ?? 'standard']
   if (preset === undefined)
     throw new TrafficError(
@@ -375,12 +334,12 @@ function draw({
     apiVersion: 'traffic/v1',
     name: names.plan,
     project: request.project,
-    aws: { region, accountId: loadBalancer.arn.split(':')[4] },
+    aws: { region, ...(accountId === undefined ? {} : { accountId }) },
     current: {
       cluster: request.currentContext,
       kubeContext: request.currentContext,
       namespace: request.namespace,
-      vpcId: loadBalancer.vpcId,
+      vpcId,
       service: { name: place.service, port: portValue(place) },
       ingress: ingressOf(current, request.ingress),
     },
@@ -397,7 +356,7 @@ function draw({
       ...(group?.protocol === undefined ? {} : { protocol: group.protocol }),
       ...(group?.protocolVersion === undefined ? {} : { protocolVersion: group.protocolVersion }),
       port: backend.containerPort,
-      vpcId: loadBalancer.vpcId,
+      vpcId,
       ...(group?.ipAddressType === undefined ? {} : { ipAddressType: group.ipAddressType }),
     },
     binding: { name: names.action, sourceSecurityGroup: securityGroup, port: backend.containerPort },
