@@ -5,7 +5,7 @@ import { CredentialsRefused, TrafficError } from '../model/finding.ts'
 import type { Mirrored } from '../model/health-check.ts'
 import type { Ingress } from '../model/manifests.ts'
 import type { Balancer } from '../vendors/balancer.ts'
-import type { Choose, ImportPlaces, ImportQuestion, ImportRequest } from './import-plan.ts'
+import type { Choose, ImportPlaces, ImportQuestion, ImportRequest } from './import-types.ts'
 
 export interface Network {
   readonly region: string

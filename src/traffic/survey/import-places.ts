@@ -1,7 +1,7 @@
 import { TrafficError } from '../model/finding.ts'
 import { openBalancer } from '../vendors/balancer.ts'
 import { openCluster } from '../vendors/cluster.ts'
-import type { ImportPlaces, ImportRequest } from './import-plan.ts'
+import type { ImportPlaces, ImportRequest } from './import-types.ts'
 import { type Manifest, manifestsIn, pastedCluster } from './pasted-cluster.ts'
 
 interface Pasted {

@@ -1,70 +1,17 @@
 /** A plan made of what is live. What cannot be known for certain is asked, never guessed. */
 import { lintPlan } from '../lint/plan.ts'
 import { ANNOTATION_PREFIX } from '../model/action.ts'
-import { errorsIn, type Finding, TrafficError } from '../model/finding.ts'
+import { errorsIn, TrafficError } from '../model/finding.ts'
 import { GROUP_NAME, MULTI_CLUSTER } from '../model/ingress.ts'
 import { PRESETS } from '../model/init.ts'
 import { backendsOf, findPort, type Ingress, type Service } from '../model/manifests.ts'
 import { textOf } from '../model/names.ts'
-import { type RoutePlan, readPlan } from '../model/plan.ts'
+import { readPlan } from '../model/plan.ts'
 import { routesOf } from '../model/routes.ts'
 import type { Balancer } from '../vendors/balancer.ts'
-import type { Cluster } from '../vendors/cluster.ts'
 import { type Network, networkOf } from './import-network.ts'
+import type { Choose, Imported, ImportPlaces, ImportQuestion, ImportRequest, ReadableCluster } from './import-types.ts'
 import { refuseOtherApplication } from './pasted-cluster.ts'
-
-export interface ImportRequest {
-  readonly project: string
-  readonly currentContext: string
-  readonly targetContext: string
-  readonly namespace: string
-  readonly ingress: string
-  readonly name?: string | undefined
-  readonly targetNamespace?: string | undefined
-  readonly targetIngress?: string | undefined
-  readonly createTargetIngress?: boolean | undefined
-  readonly service?: string | undefined
-  readonly port?: string | undefined
-  readonly host?: string | undefined
-  readonly path?: string | undefined
-  readonly targetService?: string | undefined
-  readonly targetPort?: string | undefined
-  readonly containerPort?: number | undefined
-  readonly sourceSecurityGroup?: string | undefined
-  readonly region?: string | undefined
-  /** Where AWS cannot be asked. */
-  readonly vpcId?: string | undefined
-  readonly actionName?: string | undefined
-  readonly targetGroupName?: string | undefined
-  readonly preset?: string | undefined
-}
-
-/** What only a person can decide, and the field that answers it. */
-export interface ImportQuestion {
-  readonly field: keyof ImportRequest
-  readonly text: string
-  readonly choices: readonly string[]
-  /** What is known of each choice; empty where nothing is. */
-  readonly hints: readonly string[]
-}
-
-export interface Imported {
-  /** Only when nothing is left to ask and lint has no error. */
-  readonly plan: RoutePlan | undefined
-  readonly questions: readonly ImportQuestion[]
-  readonly findings: readonly Finding[]
-}
-
-/** As much of a cluster as a plan is made of. */
-export type ReadableCluster = Pick<Cluster, 'name' | 'ingress' | 'service' | 'endpoints' | 'sourceSecurityGroups'>
-
-export interface ImportPlaces {
-  readonly current: ReadableCluster
-  readonly target: ReadableCluster
-  /** Manifests instead of clusters: what is missing is asked. */
-  readonly isPasted?: boolean
-  openBalancer(region: string): Promise<Balancer>
-}
 
 interface Place {
   readonly host: string | undefined
@@ -168,15 +115,6 @@ export async function importPlan(request: ImportRequest, places: ImportPlaces): 
   const [one] = plan === undefined || errorsIn(all).length > 0 ? [] : routesOf(plan)
   return { plan: one, questions, findings: all }
 }
-
-export type Choose = <T>(
-  field: keyof ImportRequest,
-  text: string,
-  among: readonly T[],
-  say: (value: T) => string,
-  /** Of a choice, as it is said. */
-  hint?: (choice: string) => string,
-) => T | undefined
 
 const routeWords = ({ host, path, service, port }: Place): string =>
   `${host ?? 'any host'}${path} to ${service}:${port}`

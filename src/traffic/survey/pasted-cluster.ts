@@ -2,7 +2,7 @@
 import { TrafficError } from '../model/finding.ts'
 import type { Ingress, Service, TargetGroupBinding } from '../model/manifests.ts'
 import { readYaml } from '../model/yaml.ts'
-import type { ReadableCluster } from './import-plan.ts'
+import type { ReadableCluster } from './import-types.ts'
 
 export interface Manifest {
   readonly kind?: string
