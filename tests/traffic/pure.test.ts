@@ -172,7 +172,7 @@ test('stickiness holds clients back, and switching it off at the end lets them g
 
 test('the chart shows a column a minute and names the end', () => {
   const text = chart(simulate(shopPlan(), { clients: 50, minutes: 40 }))
-  expect(text.split('\n')).toHaveLength(15)
+  expect(text.split('\n')).toHaveLength(14)
   expect(text).toContain('40 min')
 })
 

@@ -12,9 +12,13 @@ import { createCertificate } from '../../src/plugin-kit/http/test-certificate.ts
 import { connect } from '../../src/traffic/engine/connect.ts'
 import { draftOf } from '../../src/traffic/engine/submit-plan.ts'
 import { lintText } from '../../src/traffic/lint/text.ts'
+import { CredentialsRefused } from '../../src/traffic/model/finding.ts'
 import type { RoutePlan } from '../../src/traffic/model/plan.ts'
 import { judgeController, versionOf } from '../../src/traffic/survey/controller-version.ts'
-import { type ImportRequest, importPlan, regionOf } from '../../src/traffic/survey/import-plan.ts'
+import { regionOf } from '../../src/traffic/survey/import-network.ts'
+import { importPlaces } from '../../src/traffic/survey/import-places.ts'
+import { importPlan } from '../../src/traffic/survey/import-plan.ts'
+import type { ImportRequest } from '../../src/traffic/survey/import-types.ts'
 import { describeCheck, preflightReport } from '../../src/traffic/survey/preflight-report.ts'
 import { openBalancer } from '../../src/traffic/vendors/balancer.ts'
 import { openCluster } from '../../src/traffic/vendors/cluster.ts'
@@ -275,6 +279,34 @@ describe('import', () => {
     Object.assign(world.plan, plan, { dns: { ...plan!.dns, servers: world.plan.dns.servers } })
     expect(of(await report(), 'plan')).toEqual(['ok the plan fits what is live'])
     expect([world.current.calls, world.target.calls, world.elb.calls]).toEqual([[], [], []])
+  })
+
+  test('pasted manifests are as good as clusters; what AWS would tell is asked where it cannot be asked', async () => {
+    await start()
+    const pasted = (cluster: FakeCluster) =>
+      ['Ingress', 'Service'].map((kind) => stringify(cluster.get(kind, 'shop', 'web'))).join('---\n')
+    const places = await importPlaces(REQUEST, { current: pasted(world.current), target: pasted(world.target) })
+    const { plan } = await importPlan({ ...REQUEST, service: 'web' }, places)
+    expect(plan).toMatchObject({ targetGroup: { vpcId: 'vpc-0123456789abcdef0' } })
+    const away = { ...places, openBalancer: () => Promise.reject(new CredentialsRefused('no key')) }
+    const asked = await importPlan({ ...REQUEST, service: 'web' }, away)
+    expect(asked.questions.map(({ field }) => field)).toEqual(['sourceSecurityGroup', 'vpcId'])
+    const ids = { sourceSecurityGroup: 'sg-0123456789abcdef0', vpcId: 'vpc-0a1b2c3d4e5f60718' }
+    const answered = await importPlan({ ...REQUEST, service: 'web', ...ids }, away)
+    expect(answered.questions).toEqual([])
+    expect(answered.plan).toMatchObject({ targetGroup: { vpcId: ids.vpcId }, binding: { port: 8080 } })
+  })
+
+  test('manifests that make no sense together, and a context that does not answer, are refused with a sentence', async () => {
+    await start()
+    const ingress = (host: string) =>
+      stringify({ kind: 'Ingress', metadata: { name: 'web', namespace: 'shop' }, spec: { rules: [{ host }] } })
+    await expect(importPlaces(REQUEST, { current: ingress('a.example.com') })).rejects.toThrow('of both clusters')
+    await expect(importPlaces(REQUEST, { current: ':\n\t- [', target: '' })).rejects.toThrow('are no YAML')
+    await expect(importPlaces(REQUEST, { current: 'kind: Service', target: '' })).rejects.toThrow('have no Ingress')
+    world.target.intercept = () => 503
+    await expect(imported({ service: 'web' })).rejects.toThrow('in cluster green')
+    world.target.intercept = () => undefined
   })
 
   test('every ambiguity is a question with its choices', async () => {

@@ -1,22 +1,35 @@
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { question } from '../api/queries.ts'
+import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Empty, Moment, Page } from '../parts/parts.tsx'
 import { Split, StateTag, type Switch, useStatus } from './describe.tsx'
 
 const EVERY_MS = 5_000
 
 export function TrafficList() {
+  const isOperator = useMay('operator')
   const switches = useQuery({ ...question('GET /v1/traffic-switches'), refetchInterval: EVERY_MS })
   return (
-    <Page title="Traffic" says="Moves from one cluster to another, step by step, and how far each is.">
+    <Page
+      title="Traffic"
+      says="Moves from one cluster to another, step by step, and how far each is."
+      actions={
+        isOperator && (
+          <Button component={Link} to="/traffic/new">
+            New switch
+          </Button>
+        )
+      }
+    >
       <Asked of={switches}>
         {(all) =>
           all.length === 0 ? (
             <Empty title="No switch yet">
               A switch moves requests to another cluster by weights, with a look at incidents and health between the
-              steps. <code className="mono">npx weir traffic init shop</code> writes a plan to start from, and{' '}
-              <code className="mono">npx weir traffic prepare</code> brings it here.
+              steps. <Link to="/traffic/new">Make a plan</Link> here, or bring one from the terminal with{' '}
+              <code className="mono">npx weir traffic prepare</code>.
             </Empty>
           ) : (
             <div className="card scroll">

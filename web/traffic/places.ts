@@ -9,6 +9,11 @@ export const trafficPlaces = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/traffic/new',
+    component: lazyRouteComponent(() => import('./new-switch.tsx'), 'NewSwitch'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/traffic/$id',
     component: lazyRouteComponent(() => import('./switch.tsx'), 'SwitchPage'),
   }),

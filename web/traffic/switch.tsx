@@ -20,6 +20,7 @@ import {
   shareOfText,
   useStatus,
 } from './describe.tsx'
+import { DraftPlan, Preflight } from './draft.tsx'
 import { Course, RequestsCard } from './live.tsx'
 import { Standing } from './standing.tsx'
 
@@ -75,7 +76,9 @@ function Sections({ of }: { readonly of: Switch }) {
       )}
       {status.data && <Standing of={of} status={status.data} />}
       {status.data && <Gates status={status.data} />}
+      {of.state === 'draft' && isOperator && <Preflight of={of} />}
       {isOperator && <Actions of={of} />}
+      {of.state === 'draft' && isOperator && <DraftPlan of={of} />}
       <RequestsCard of={of} />
       {status.data && <Steps steps={status.data.steps} of={of} />}
       <Course of={of} share={status.data?.share ?? null} entries={journal.data ?? []} />

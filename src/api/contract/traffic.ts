@@ -110,6 +110,11 @@ export const checkRecord = z.object({
   status: z.enum(STATUSES),
   message: z.string(),
 })
+/** A second of work; plans and manifests of one application are a hundredth of it. */
+const LONGEST_YAML = 200_000
+export const yamlText = z
+  .string()
+  .max(LONGEST_YAML, `is longer than ${LONGEST_YAML} characters: send fewer objects at once`)
 const words = bounded(255)
 export const importBody = z.strictObject({
   ...{ project: words, currentContext: words, targetContext: words, namespace: words, ingress: words },
@@ -126,12 +131,14 @@ export const importBody = z.strictObject({
   containerPort: z.int().min(1).max(65_535).optional(),
   sourceSecurityGroup: words.optional(),
   region: words.optional(),
+  vpcId: words.optional(),
   actionName: words.optional(),
   targetGroupName: words.optional(),
   preset: z.enum(Object.keys(PRESETS) as [string, ...string[]]).optional(),
 })
 export const importRecord = z.object({
   plan: z.any().describe('Null while there is something to ask, or an error among the findings.'),
+  yaml: z.string().nullable().describe('The same as a text.'),
   questions: z.array(
     z.object({
       field: z.string(),
@@ -153,11 +160,6 @@ export const simulationRecord = z.object({
   ),
 })
 
-/** A second of work; plans and manifests of one application are a hundredth of it. */
-const LONGEST_YAML = 200_000
-export const yamlText = z
-  .string()
-  .max(LONGEST_YAML, `is longer than ${LONGEST_YAML} characters: send fewer objects at once`)
 /** The plan as an object, or as the text of its YAML file. */
 const { properties } = z.toJSONSchema(planSchema, { io: 'input' })
 const { properties: ofRoutes } = z.toJSONSchema(routesPlanSchema, { io: 'input' })

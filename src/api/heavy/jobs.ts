@@ -8,12 +8,14 @@ import { readPlan } from '../../traffic/model/plan.ts'
 import { diffSides } from '../../traffic/render/diff.ts'
 import { renderPhase } from '../../traffic/render/render.ts'
 import { simulate } from '../../traffic/render/simulate.ts'
+import { manifestsIn } from '../../traffic/survey/pasted-cluster.ts'
 
 export const jobs = {
   diffSides,
   findGroups,
   lintPlan,
   lintText,
+  manifestsIn,
   matchPattern,
   planFromText,
   // These load all sources, which the other jobs do without.

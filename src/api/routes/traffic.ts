@@ -213,6 +213,19 @@ const manifestRoutes: Routes = (api, { database, heavy }) => {
 
 const simulateRoutes: Routes = (api, { database, heavy }) => {
   api.post(
+    `${BASE}/simulate`,
+    {
+      config: { least: 'viewer', reach: 'everywhere', size: 'list', cost: 'heavy' },
+      schema: {
+        tags,
+        summary: 'Who reaches which cluster when, by a plan that is not stored',
+        body: z.strictObject({ yaml: yamlText }).meta(example({ yaml: 'apiVersion: traffic/v1' })),
+        response: answers(200, simulationRecord, 400, 422),
+      },
+    },
+    async ({ body }) => heavy.run('simulate', await heavy.run('planFromText', body.yaml, 'nothing was simulated'), {}),
+  )
+  api.post(
     `${BASE}/:id/simulate`,
     {
       config: { least: 'viewer', reach: 'everywhere', size: 'list', cost: 'heavy' },

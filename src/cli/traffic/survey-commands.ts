@@ -6,10 +6,10 @@ import { planFromText } from '../../traffic/lint/require-plan.ts'
 import { describeFinding, TrafficError } from '../../traffic/model/finding.ts'
 import { PRESETS } from '../../traffic/model/init.ts'
 import { flagOf } from '../../traffic/model/words.ts'
-import { type ImportRequest, importPlan } from '../../traffic/survey/import-plan.ts'
+import { importPlaces } from '../../traffic/survey/import-places.ts'
+import { importPlan } from '../../traffic/survey/import-plan.ts'
+import type { ImportRequest } from '../../traffic/survey/import-types.ts'
 import { describeCheck, preflightReport } from '../../traffic/survey/preflight-report.ts'
-import { openBalancer } from '../../traffic/vendors/balancer.ts'
-import { openCluster } from '../../traffic/vendors/cluster.ts'
 import { EXIT, guarded, print, printJson, readText } from './output.ts'
 
 const preflight = new Command('preflight')
@@ -33,6 +33,13 @@ const preflight = new Command('preflight')
     }),
   )
 
+interface ImportFlags extends ImportRequest {
+  readonly currentManifests?: string
+  readonly targetManifests?: string
+  readonly json?: boolean
+}
+const textIn = (file: string | undefined) => (file === undefined ? undefined : readText(file))
+
 const importing = new Command('import')
   .description('print a plan made of the live Ingress, Service, target group and load balancer')
   .requiredOption('--project <name>', 'project whose incidents and deployments the gates watch')
@@ -52,17 +59,18 @@ const importing = new Command('import')
   .option('--target-port <port>', 'its port, as the target Ingress names it')
   .option('--container-port <number>', 'port on which the containers of the target listen', Number)
   .option('--source-security-group <id>', 'security group of the current load balancer')
+  .option('--current-manifests <file>', 'its Ingress, Services and bindings as YAML, instead of asking the cluster')
+  .option('--target-manifests <file>', 'the same of the target cluster')
+  .option('--vpc-id <id>', 'VPC of the load balancer, if AWS cannot be asked')
   .option('--region <name>', 'AWS region; default: that of the load balancer')
   .option('--action-name <name>', 'name of the weighted action')
   .option('--target-group-name <name>', 'name of the auxiliary target group')
   .addOption(new Option('--preset <name>', 'how to split the move').choices(Object.keys(PRESETS)).default('standard'))
   .option('--json', 'plan, questions and findings as JSON')
   .action(
-    guarded(async ({ json, ...request }: ImportRequest & { json?: boolean }) => {
-      const [current, target] = await Promise.all(
-        [request.currentContext, request.targetContext].map((context) => openCluster(context, context)),
-      )
-      const imported = await importPlan(request, { current: current!, target: target!, openBalancer })
+    guarded(async ({ json, currentManifests, targetManifests, ...request }: ImportFlags) => {
+      const pasted = { current: textIn(currentManifests), target: textIn(targetManifests) }
+      const imported = await importPlan(request, await importPlaces(request, pasted))
       if (json) printJson(imported)
       else {
         for (const item of imported.findings) console.error(describeFinding(item))

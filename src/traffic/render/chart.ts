@@ -1,6 +1,7 @@
 import type { Simulation } from './simulate.ts'
 
-const HEIGHT = 11
+/** Ten lines are round tenths. */
+const HEIGHT = 10
 const LEVELS = ' ▁▂▃▄▅▆▇█'
 
 /** The target's share over time as blocks, for a terminal of `width` columns. */

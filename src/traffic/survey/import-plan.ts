@@ -1,64 +1,17 @@
 /** A plan made of what is live. What cannot be known for certain is asked, never guessed. */
-import { loadBalancerHostname } from '../effects/effect.ts'
-import type { LoadBalancer } from '../lint/live.ts'
 import { lintPlan } from '../lint/plan.ts'
 import { ANNOTATION_PREFIX } from '../model/action.ts'
-import { errorsIn, type Finding, TrafficError } from '../model/finding.ts'
-import type { Mirrored } from '../model/health-check.ts'
+import { errorsIn, TrafficError } from '../model/finding.ts'
 import { GROUP_NAME, MULTI_CLUSTER } from '../model/ingress.ts'
 import { PRESETS } from '../model/init.ts'
 import { backendsOf, findPort, type Ingress, type Service } from '../model/manifests.ts'
 import { textOf } from '../model/names.ts'
-import { type RoutePlan, readPlan } from '../model/plan.ts'
+import { readPlan } from '../model/plan.ts'
 import { routesOf } from '../model/routes.ts'
 import type { Balancer } from '../vendors/balancer.ts'
-import type { Cluster } from '../vendors/cluster.ts'
-
-export interface ImportRequest {
-  readonly project: string
-  readonly currentContext: string
-  readonly targetContext: string
-  readonly namespace: string
-  readonly ingress: string
-  readonly name?: string | undefined
-  readonly targetNamespace?: string | undefined
-  readonly targetIngress?: string | undefined
-  readonly createTargetIngress?: boolean | undefined
-  readonly service?: string | undefined
-  readonly port?: string | undefined
-  readonly host?: string | undefined
-  readonly path?: string | undefined
-  readonly targetService?: string | undefined
-  readonly targetPort?: string | undefined
-  readonly containerPort?: number | undefined
-  readonly sourceSecurityGroup?: string | undefined
-  readonly region?: string | undefined
-  readonly actionName?: string | undefined
-  readonly targetGroupName?: string | undefined
-  readonly preset?: string | undefined
-}
-
-/** What only a person can decide, and the field that answers it. */
-export interface ImportQuestion {
-  readonly field: keyof ImportRequest
-  readonly text: string
-  readonly choices: readonly string[]
-  /** What is known of each choice; empty where nothing is. */
-  readonly hints: readonly string[]
-}
-
-export interface Imported {
-  /** Only when nothing is left to ask and lint has no error. */
-  readonly plan: RoutePlan | undefined
-  readonly questions: readonly ImportQuestion[]
-  readonly findings: readonly Finding[]
-}
-
-export interface ImportPlaces {
-  readonly current: Cluster
-  readonly target: Cluster
-  openBalancer(region: string): Promise<Balancer>
-}
+import { type Network, networkOf } from './import-network.ts'
+import type { Choose, Imported, ImportPlaces, ImportQuestion, ImportRequest, ReadableCluster } from './import-types.ts'
+import { refuseOtherApplication } from './pasted-cluster.ts'
 
 interface Place {
   readonly host: string | undefined
@@ -91,13 +44,6 @@ const placesIn = (ingress: Ingress): readonly Place[] =>
   })
 
 const distinct = <T>(values: readonly T[]): readonly T[] => [...new Set(values)]
-
-/** Region of a load balancer by its own name: `name-1234.eu-central-1.elb.amazonaws.com`. */
-export function regionOf(hostname: string): string | undefined {
-  const parts = hostname.split('.')
-  const at = parts.indexOf('elb')
-  return at > 0 ? parts[at - 1] : undefined
-}
 
 /** Of the annotations those that describe the load balancer; what belongs to one switch or one tool stays behind. */
 const annotationsOf = (ingress: Ingress): Record<string, string> =>
@@ -154,56 +100,20 @@ export async function importPlan(request: ImportRequest, places: ImportPlaces): 
   const service = await places.current.service(namespace, place.service)
   if (service === undefined) throw absent('Service', namespace, place.service, places.current.name)
 
-  const hostname = loadBalancerHostname(current)
-  const region = request.region ?? (hostname === undefined ? undefined : regionOf(hostname))
-  if (hostname === undefined || region === undefined) {
-    const text = `Ingress ${namespace}/${request.ingress} has no load balancer yet, or its name does not tell the region.`
-    questions.push({ field: 'region', text, choices: [], hints: [] })
+  if (target !== undefined) refuseOtherApplication(current, target, place.host)
+  const at = { service: place.service, port: place.port }
+  const network = await networkOf({ request, places, current, ...at, choose, questions })
+  if (network === undefined && !questions.some(({ field }) => field === 'sourceSecurityGroup'))
     return { plan: undefined, questions, findings: [] }
-  }
-  const balancer = await places.openBalancer(region)
-  const loadBalancer = await balancer.loadBalancer(hostname)
-  if (loadBalancer === undefined)
-    throw new TrafficError(
-      'invalid',
-      `There is no load balancer ${hostname} in region ${region} of this AWS account. Use the credentials of its account.`,
-    )
-  const resource = `${namespace}/${request.ingress}-${place.service}:${place.port}`
-  const group = await balancer.groupOfResource(loadBalancer.arn, resource)
-  const sources = await places.current.sourceSecurityGroups(namespace, place.service).catch(() => undefined)
-  const securityGroup = choose(
-    'sourceSecurityGroup',
-    'From which security group of the current load balancer may the pods of the target be reached?',
-    loadBalancer.securityGroups,
-    (each) => each,
-    (each) => sideOfGroup(each, sources),
-  )
   const backend = await targetBackend(request, places, target, place, targetNamespace, choose)
-  const names = await chooseNames(request, places, balancer, place, questions)
-  if (securityGroup === undefined || backend === undefined || place.host === undefined || questions.length > 0)
+  const names = await chooseNames(request, places, network?.balancer, place, questions)
+  if (network === undefined || backend === undefined || questions.length > 0)
     return { plan: undefined, questions, findings: [] }
-  const drawn = draw({ request, current, target, place, loadBalancer, group, region, securityGroup, backend, names })
+  const drawn = draw({ request, current, target, place, network, backend, names })
   const { plan, findings } = readPlan(drawn)
   const all = plan === undefined ? findings : lintPlan(plan)
   const [one] = plan === undefined || errorsIn(all).length > 0 ? [] : routesOf(plan)
   return { plan: one, questions, findings: all }
-}
-
-type Choose = <T>(
-  field: keyof ImportRequest,
-  text: string,
-  among: readonly T[],
-  say: (value: T) => string,
-  /** Of a choice, as it is said. */
-  hint?: (choice: string) => string,
-) => T | undefined
-
-/** The controller writes into the binding of the current Service from which group its pods may be reached. */
-function sideOfGroup(group: string, sources: readonly string[] | undefined): string {
-  if (sources === undefined || sources.length === 0) return ''
-  return sources.includes(group)
-    ? 'backend: the pods of the current Service may be reached from it; this is usually the one'
-    : 'frontend: it only lets clients reach the load balancer'
 }
 
 const routeWords = ({ host, path, service, port }: Place): string =>
@@ -281,7 +191,7 @@ async function targetBackend(
 
 /** A named port is whatever the pods say it is, and they need not agree. */
 async function containerPorts(
-  cluster: Cluster,
+  cluster: ReadableCluster,
   namespace: string,
   service: Service,
   { port, service: name }: Place,
@@ -306,7 +216,7 @@ interface Names {
 async function chooseNames(
   request: ImportRequest,
   { current }: ImportPlaces,
-  balancer: Balancer,
+  balancer: Balancer | undefined,
   { service }: Place,
   questions: ImportQuestion[],
 ): Promise<Names> {
@@ -320,7 +230,7 @@ async function chooseNames(
       choices: [],
       hints: [],
     })
-  if ((await balancer.targetGroup(group)) !== undefined)
+  if ((await balancer?.targetGroup(group)) !== undefined)
     questions.push({
       field: 'targetGroupName',
       text: `There is a target group ${group} already. How is the new one called?`,
@@ -335,26 +245,13 @@ interface Drawing {
   readonly current: Ingress
   readonly target: Ingress | undefined
   readonly place: Place & { readonly host: string }
-  readonly loadBalancer: LoadBalancer
-  readonly group: Mirrored | undefined
-  readonly region: string
-  readonly securityGroup: string
+  readonly network: Network
   readonly backend: TargetBackend
   readonly names: Names
 }
 
-function draw({
-  request,
-  current,
-  target,
-  place,
-  loadBalancer,
-  group,
-  region,
-  securityGroup,
-  backend,
-  names,
-}: Drawing) {
+function draw({ request, current, target, place, network, backend, names }: Drawing) {
+  const { region, accountId, vpcId, securityGroup, group } = network
   const preset = PRESETS[request.preset ?? 'standard']
   if (preset === undefined)
     throw new TrafficError(
@@ -375,12 +272,12 @@ function draw({
     apiVersion: 'traffic/v1',
     name: names.plan,
     project: request.project,
-    aws: { region, accountId: loadBalancer.arn.split(':')[4] },
+    aws: { region, ...(accountId === undefined ? {} : { accountId }) },
     current: {
       cluster: request.currentContext,
       kubeContext: request.currentContext,
       namespace: request.namespace,
-      vpcId: loadBalancer.vpcId,
+      vpcId,
       service: { name: place.service, port: portValue(place) },
       ingress: ingressOf(current, request.ingress),
     },
@@ -397,7 +294,7 @@ function draw({
       ...(group?.protocol === undefined ? {} : { protocol: group.protocol }),
       ...(group?.protocolVersion === undefined ? {} : { protocolVersion: group.protocolVersion }),
       port: backend.containerPort,
-      vpcId: loadBalancer.vpcId,
+      vpcId,
       ...(group?.ipAddressType === undefined ? {} : { ipAddressType: group.ipAddressType }),
     },
     binding: { name: names.action, sourceSecurityGroup: securityGroup, port: backend.containerPort },

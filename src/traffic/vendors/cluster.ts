@@ -58,7 +58,7 @@ const BINDING = { apiVersion: 'elbv2.k8s.aws/v1beta1', kind: 'TargetGroupBinding
 const SERVICE = { apiVersion: 'v1', kind: 'Service' }
 
 /** The client is large; it is loaded when a cluster is really spoken to. */
-export async function openCluster(cluster: string, context: string | undefined, callMs = CALL_MS): Promise<Cluster> {
+async function loadKubeconfig() {
   const kubernetes = await kubernetesClient()
   const config = new kubernetes.KubeConfig()
   try {
@@ -68,6 +68,15 @@ export async function openCluster(cluster: string, context: string | undefined, 
       cause: error,
     })
   }
+  return { kubernetes, config }
+}
+
+/** What the kubeconfig offers. */
+export const contextNames = async (): Promise<readonly string[]> =>
+  (await loadKubeconfig()).config.getContexts().map(({ name }) => name)
+
+export async function openCluster(cluster: string, context: string | undefined, callMs = CALL_MS): Promise<Cluster> {
+  const { kubernetes, config } = await loadKubeconfig()
   useContext(config, cluster, context)
   endCallsAfter(config, callMs)
   const objects = kubernetes.KubernetesObjectApi.makeApiClient(config)

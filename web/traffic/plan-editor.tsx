@@ -1,0 +1,81 @@
+/** A plan as text: what is wrong with it stands beside it as one types, and what it would do below. */
+import { Textarea } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import type { AnswerTo } from '../api/ask.ts'
+import { question } from '../api/queries.ts'
+import { counted } from '../parts/words.ts'
+import { SimulationChart } from './simulation.tsx'
+
+const PAUSE_MS = 400
+
+type Finding = AnswerTo<'POST /v1/traffic-switches/lint'>[number]
+
+/** What is known of the text as it was a moment ago. */
+export function useLint(yaml: string) {
+  const [settled] = useDebouncedValue(yaml, PAUSE_MS)
+  const isEmpty = settled.trim() === ''
+  const lint = useQuery({
+    ...question('POST /v1/traffic-switches/lint', { body: { yaml: settled } }),
+    enabled: !isEmpty,
+    placeholderData: (before: readonly Finding[] | undefined) => before as Finding[] | undefined,
+  })
+  const findings = isEmpty ? [] : (lint.data ?? [])
+  const hasErrors = findings.some(({ severity }) => severity === 'error')
+  const isClean = !isEmpty && settled === yaml && lint.data !== undefined && !lint.isPlaceholderData && !hasErrors
+  return { settled, findings, isClean, failure: lint.error }
+}
+
+interface EditorProps {
+  readonly yaml: string
+  readonly onChange: (yaml: string) => void
+  readonly lint: ReturnType<typeof useLint>
+}
+
+export function PlanEditor({ yaml, onChange, lint }: EditorProps) {
+  const { settled, findings, isClean, failure } = lint
+  const errors = findings.filter(({ severity }) => severity === 'error').length
+  return (
+    <div className="fields">
+      <div className="plan-editor">
+        <Textarea
+          label="Plan"
+          description="YAML. It is checked as you type, and nothing is stored."
+          value={yaml}
+          onChange={({ currentTarget }) => onChange(currentTarget.value)}
+          classNames={{ input: 'mono' }}
+          spellCheck={false}
+          autosize
+          minRows={16}
+          maxRows={36}
+        />
+        <section aria-label="Findings" aria-live="polite">
+          <p className="small quiet" style={{ marginBottom: 8 }}>
+            {failure
+              ? failure.message
+              : findings.length === 0
+                ? isClean
+                  ? 'Nothing is wrong with this plan.'
+                  : ''
+                : `${counted(errors, 'error')}, ${counted(findings.length - errors, 'warning')}`}
+          </p>
+          <ul className="findings">
+            {findings.map(({ code, severity, path, line, message, remedy }, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a place may have several findings of one code
+              <li key={index}>
+                <span className={`tag ${severity === 'error' ? 'bad' : 'attention'}`}>{severity}</span>{' '}
+                <span className="mono">{path}</span>
+                {line !== undefined && <span className="small faint"> line {line}</span>}
+                <p>{message}</p>
+                <p className="small quiet">
+                  {remedy} <span className="faint">{code}</span>
+                </p>
+              </li>
+            ))}
+          </ul>
+        </section>
+      </div>
+      {isClean && <SimulationChart yaml={settled} />}
+    </div>
+  )
+}

@@ -1,0 +1,78 @@
+import { useQuery } from '@tanstack/react-query'
+import { question } from '../api/queries.ts'
+import { Asked } from '../parts/parts.tsx'
+import { count, duration } from '../parts/words.ts'
+
+const WIDTH = 720
+const HEIGHT = 160
+const LEFT = 44
+const BOTTOM = 22
+/** Minutes between two marks, of which the first that gives few enough is taken. */
+const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440, 2880, 10_080]
+const MOST_MARKS = 8
+const SHARES = [0, 0.25, 0.5, 0.75, 1]
+
+/** Round minutes, as many as there is room for. */
+export function marksOf(minutes: number): readonly number[] {
+  const step = STEPS.find((each) => minutes / each <= MOST_MARKS) ?? STEPS.at(-1)!
+  return Array.from({ length: Math.floor(minutes / step) + 1 }, (_, index) => index * step)
+}
+
+/** Played with made-up clients; nothing is asked of the clusters. */
+export function SimulationChart({ yaml }: { readonly yaml: string }) {
+  const simulation = useQuery(question('POST /v1/traffic-switches/simulate', { body: { yaml } }))
+  return (
+    <section aria-labelledby="simulation">
+      <h2 id="simulation">Who would reach the target when</h2>
+      <p className="quiet small" style={{ margin: '4px 0 8px' }}>
+        Share of requests, simulated with 2,000 clients. The shape shows stickiness, and nothing is applied.
+      </p>
+      <Asked of={simulation} lines={2}>
+        {({ minutes, timeTo99Seconds, requests, errors }) => (
+          <>
+            <Chart shares={minutes.map(({ targetShare }) => targetShare)} />
+            <p className="small quiet">
+              {count(requests)} requests, {count(errors)} errors; 99 % reach the target{' '}
+              {timeTo99Seconds === null
+                ? 'never: clients with a cookie stay'
+                : timeTo99Seconds === 0
+                  ? 'as soon as the last step begins'
+                  : `${duration(timeTo99Seconds / 60)} after the last step begins`}
+              .
+            </p>
+          </>
+        )}
+      </Asked>
+    </section>
+  )
+}
+
+function Chart({ shares }: { readonly shares: readonly number[] }) {
+  const last = Math.max(1, shares.length)
+  const x = (minute: number) => LEFT + (minute / last) * (WIDTH - LEFT - 8)
+  const y = (share: number) => 6 + (1 - share) * (HEIGHT - BOTTOM - 6)
+  const path = shares.map((share, minute) => `${minute === 0 ? 'M' : 'L'}${x(minute)},${y(share)}H${x(minute + 1)}`)
+  return (
+    <svg
+      className="simulation"
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      role="img"
+      aria-label={`Simulated share of the target over ${duration(last)}`}
+    >
+      {SHARES.map((share) => (
+        <g key={share}>
+          <line x1={LEFT} x2={WIDTH - 8} y1={y(share)} y2={y(share)} />
+          <text x={LEFT - 6} y={y(share) + 4} textAnchor="end">
+            {share * 100} %
+          </text>
+        </g>
+      ))}
+      {marksOf(last).map((minute) => (
+        <text key={minute} x={x(minute)} y={HEIGHT - 6} textAnchor="middle">
+          {minute === 0 ? '0' : duration(minute)}
+        </text>
+      ))}
+      <path d={path.join('')} />
+    </svg>
+  )
+}
