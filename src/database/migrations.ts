@@ -14,7 +14,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, run: plansIntoTheirOwnTable },
   { version: 3, run: sameNamesInTwoConnections },
   { version: 4, run: projectsCountedByRows },
-  { version: 6, run: abortedSwitches },
+  { version: 5, run: abortedSwitches },
 ]
 
 /** They stood in the rows that every look at a queue or a list reads. */

@@ -5,9 +5,7 @@
 export const FIRST_LISTED = 5
 
 export const HASHES: readonly string[] = `
-dc49c421a73087b3eb394f09052b5a6ac658c320194263fee909ebf36e517e31
-f0a0a0f33f4e74cee6d5302884ef14f826fb932e600a20f71badc2bae9e9e837
-d821f5baf251ce7a1c2a7a5ce9417e7ac362b8ba112b713bc46cd7ed11878e39
+a0903129183d30ba4f21d67c45a55b502728b126363db7da85117ff796f1fd11
 `
   .trim()
   .split('\n')
