@@ -125,5 +125,12 @@ describeOneDatabase('messages with a way out', (database) => {
       stage.world.current.intercept = () => undefined
     }
     expect(await run('advance', row.id)).toMatchObject({ code: 0 })
+    stage.world.current.intercept = () => 401
+    const back = await run('rollback', row.id)
+    expect(back).toMatchObject({ code: 6, text: expect.stringContaining('Renew the credentials') })
+    expect(back.text).toContain('The load balancer already sends everything to cluster blue')
+    expect(stage.world.liveWeights()).toEqual([100, 0])
+    stage.world.current.intercept = () => undefined
+    expect(await run('rollback', row.id)).toMatchObject({ code: 0 })
   })
 })

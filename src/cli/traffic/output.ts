@@ -22,6 +22,10 @@ export const readText = (file: string): string => {
   }
 }
 
+/** Also where refused credentials were waited out, as a rollback does: waiting longer does not mend them. */
+const isOfRefusal = (error: unknown): error is Error =>
+  error instanceof Error && (error instanceof CredentialsRefused || isOfRefusal(error.cause))
+
 /** Trouble of ours keeps its lines and gets its own exit code; the rest is the main program's. */
 export const guarded =
   <Arguments extends unknown[]>(body: (...args: Arguments) => unknown) =>
@@ -29,11 +33,12 @@ export const guarded =
     try {
       await body(...args)
     } catch (error) {
-      const isRefused = error instanceof CredentialsRefused
+      const isRefused = isOfRefusal(error)
       if (!isRefused && !(error instanceof TrafficError)) throw error
       const isJson = args.some((each) => (each as { json?: unknown } | undefined)?.json === true)
-      if (isJson) printJson({ error: error.message, ...(isRefused ? { trouble: 'refused' } : error.data) })
+      if (isJson)
+        printJson({ error: error.message, ...(isRefused ? { trouble: 'refused' } : (error as TrafficError).data) })
       console.error(`weir: ${error.message}`)
-      process.exitCode = isRefused ? REFUSED : EXIT[error.trouble]
+      process.exitCode = isRefused ? REFUSED : EXIT[(error as TrafficError).trouble]
     }
   }
