@@ -155,10 +155,8 @@ describeEachDatabase('how a switch stands', (database) => {
 
   test('every effect has words of its own', () => {
     const folder = new URL('../../src/traffic/', import.meta.url)
-    const names = globSync('{effects,engine,gitops}/*.ts', {
-      cwd: folder,
-      exclude: (name) => String(name).endsWith('.test.ts'),
-    }).flatMap((file) =>
+    const files = globSync('{effects,engine,gitops}/*.ts', { cwd: folder }).filter((file) => !file.endsWith('.test.ts'))
+    const names = files.flatMap((file) =>
       [...readFileSync(new URL(file, folder), 'utf8').matchAll(/\bname: '([a-z]+(?:-[a-z]+)*)',?\n/g)].map(
         ([, name]) => name!,
       ),
