@@ -209,14 +209,14 @@ projects:
   expect(await domainRows(databaseUrl)).toMatchObject({ repos: 1, issues: 6, pull_requests: 6 })
   const examined = JSON.parse((await run('doctor', '--json')).output)
   expect(examined.findings.map(({ check, state }: any) => `${check}: ${state}`)).toEqual([
-    'database: good',
-    'disk: good',
     'encryption key: good',
-    'clock: good',
-    // No server follows the schedule.
-    'runner: warning',
     'github connection main: good',
     'schedule of shop-Blueprint: good',
+    'database: good',
+    'clock: good',
+    'disk: good',
+    // No server follows the schedule.
+    'runner: warning',
   ])
 }
 

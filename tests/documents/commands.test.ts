@@ -25,9 +25,9 @@ describe('blocks', () => {
     expect(blocks.filter(({ runBy }) => runBy && !existsSync(join(root, runBy))).map(place)).toEqual([])
   })
 
-  it('are mostly run', () => {
+  it('are mostly run, here or by another test', () => {
     const shell = blocks.filter(({ language }) => language === 'sh')
-    expect(shell.filter(isRun).length).toBeGreaterThan(shell.length / 2)
+    expect(shell.filter(({ notRun }) => notRun).length).toBeLessThan(shell.length / 3)
   })
 })
 
