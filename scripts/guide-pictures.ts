@@ -41,18 +41,26 @@ async function tryRequest(page: Page): Promise<void> {
   await operation.locator('.opblock-summary').evaluate('(summary) => summary.scrollIntoView()')
 }
 
-export async function shootGuide(browser: Browser, demo: string, folder: string): Promise<number> {
+/** All, or the one that is named. */
+function picturesOf(only: string | undefined): readonly (readonly [string, (ask: Ask) => string | Promise<string>])[] {
+  const chosen = Object.entries(PICTURES).filter(([name]) => only === undefined || name === only)
+  if (chosen.length > 0) return chosen
+  throw new Error(`There is no picture ${only}: use one of ${Object.keys(PICTURES).join(', ')}.`)
+}
+
+export async function shootGuide(browser: Browser, demo: string, folder: string, only?: string): Promise<number> {
+  const pictures = picturesOf(only)
   const ask: Ask = async (path) => (await fetch(demo + path)).json()
   const context = await browser.newContext({ viewport: SIZE, colorScheme: 'light' })
   const page = await context.newPage()
   // Playwright itself writes no WebP, which is a third of a PNG.
   const session = await context.newCDPSession(page)
-  for (const [name, addressOf] of Object.entries(PICTURES)) {
+  for (const [name, addressOf] of pictures) {
     await page.goto(demo + (await addressOf(ask)))
     await (name === 'api' ? tryRequest(page) : settled(page))
     const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY })
     writeFileSync(join(folder, `${name}.webp`), Buffer.from(data, 'base64'))
   }
   await context.close()
-  return Object.keys(PICTURES).length
+  return pictures.length
 }

@@ -1,7 +1,7 @@
 /**
  * npm run screenshots [-- FOLDER]: every page of the web client as a picture, at three sizes, light and dark.
  * npm run screenshots -- --demo ADDRESS [FOLDER]: every dashboard of a demo that is running, whole, light and dark.
- * npm run screenshots -- --guide ADDRESS docs/pictures: the pictures of the guide, of a demo that is running.
+ * npm run screenshots -- --guide ADDRESS [--only NAME] docs/pictures: the pictures of the guide, or one, of a demo that is running.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ const SIZES = [
 ]
 const SCHEMES = ['light', 'dark'] as const
 const { values, positionals } = parseArgs({
-  options: { demo: { type: 'string' }, guide: { type: 'string' } },
+  options: { demo: { type: 'string' }, guide: { type: 'string' }, only: { type: 'string' } },
   allowPositionals: true,
 })
 const folder = resolve(positionals[0] ?? '.weir/screenshots')
@@ -91,7 +91,7 @@ async function shootPages(browser: Browser): Promise<number> {
 }
 
 function take(browser: Browser): Promise<number> {
-  if (values.guide) return shootGuide(browser, values.guide, folder)
+  if (values.guide) return shootGuide(browser, values.guide, folder, values.only)
   return values.demo ? shootDashboards(browser, values.demo) : shootPages(browser)
 }
 

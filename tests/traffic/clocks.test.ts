@@ -108,13 +108,13 @@ describeEachDatabase('the clock of an operator is wrong', (database) => {
         check: 'clock',
         status: 'warning',
         message:
-          'the clock of this machine is 120 minutes ahead of the clock of AWS: set it, for example with NTP. Dwell, quiet and TTL times go by AWS',
+          'the clock of the machine that runs Weir is 120 minutes ahead of the clock of AWS: set it, for example with NTP. Dwell, quiet and TTL times go by AWS',
       },
     ])
     expect(await report(-31_000)).toMatchObject([{ message: expect.stringContaining('31 s behind the clock of AWS') }])
     expect(await report(29_000)).toMatchObject([{ status: 'ok' }])
     const wrong = await text(2 * HOUR_MS)
-    expect(wrong.words).toContain('clock: the clock of this machine is 120 minutes ahead')
+    expect(wrong.words).toContain('clock: the clock of the machine that runs Weir is 120 minutes ahead')
     expect(wrong.live).toMatchObject({ secondsLeft: 600 })
     expect((await text(0)).live).toMatchObject({ clock: null, secondsLeft: 600 })
   })

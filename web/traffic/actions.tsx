@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask } from '../api/ask.ts'
-import { type Action, hostsOf, namesOf, planOf, refreshSwitches, type Switch } from './describe.tsx'
+import { type Action, hostsOf, namesOf, planOf, refreshSwitches, type Status, type Switch } from './describe.tsx'
 
 export type Known = Action | 'approve' | 'reverse' | 'accept'
 interface Described {
@@ -43,14 +43,18 @@ function describe(of: Switch, action: Known): Described {
     },
     rollback: {
       title: 'Roll back',
-      consequence: isDraft
-        ? 'Nothing has moved yet: this only marks the draft as rolled back.'
-        : `Sends every request back to ${here} at once, whatever the gates say. It counts as a failed deployment.`,
-      isTyped: !isDraft && planOf(of).confirmRollback === true,
+      consequence:
+        of.state === 'preparing' || of.state === 'prepared'
+          ? `Ends the switch for now. No request has moved: all of them stay with ${here}.`
+          : `Sends every request back to ${here} at once, whatever the gates say. It counts as a failed deployment.`,
+      isTyped: planOf(of).confirmRollback === true,
     },
     dns: {
       title: 'Confirm DNS',
-      consequence: `Looks ${hosts.join(' and ') || 'the name'} up and notes that it leads to ${there}. Move ${hosts.length > 1 ? 'the records' : 'the record'} first, unless the plan names the zone.`,
+      consequence:
+        of.state === 'rolling-back'
+          ? `Ends the rollback in ${there}, if ${hosts.join(' and ') || 'the name'} leads there already.`
+          : `Looks ${hosts.join(' and ') || 'the name'} up and notes that it leads to ${there}. Move ${hosts.length > 1 ? 'the records' : 'the record'} first, unless the plan names the zone.`,
     },
     cleanup: {
       title: 'Clean up',
@@ -77,14 +81,25 @@ const needsApproval = (of: Switch) =>
   ['prepared', 'shifting', 'paused'].includes(of.state) &&
   planOf(of).steps[of.step]?.gates.some(({ kind }) => kind === 'approval')
 
-export function Actions({ of }: { readonly of: Switch }) {
+interface Props {
+  readonly of: Switch
+  /** What the target gets now. Null: nobody knows; left out: not asked yet. */
+  readonly share: Status['share'] | undefined
+}
+
+const isOnTarget = (share: Props['share']): boolean => share === null || (share !== undefined && share.most > 0)
+
+export function Actions({ of, share }: Props) {
   const [chosen, setChosen] = useState<Known>()
   const actions: readonly Known[] = [
-    ...of.actions.filter((action) => action !== 'rollback' || !hasWayBack(of)),
     ...(needsApproval(of) ? (['approve'] as const) : []),
+    ...of.actions.filter((action) => action !== 'rollback'),
     ...(['switched', 'dns-switched', 'cleaned-up'].includes(of.state) ? (['reverse'] as const) : []),
   ]
   if (actions.length === 0) return null
+  // While the target gets requests, only the way back stands out.
+  const isHere = share !== undefined && !isOnTarget(share)
+  const forward = isHere ? actions.find((action) => action === 'prepare' || action === 'advance') : undefined
   return (
     <section className="card" aria-labelledby="actions">
       <h2 id="actions" style={{ marginBottom: 4 }}>
@@ -94,7 +109,7 @@ export function Actions({ of }: { readonly of: Switch }) {
         const { title, consequence } = describe(of, action)
         return (
           <div key={action} className="consequence">
-            <Button variant="default" onClick={() => setChosen(action)}>
+            <Button variant={action === forward ? 'filled' : 'default'} onClick={() => setChosen(action)}>
               {title}
             </Button>
             <span className="quiet">{consequence}</span>
@@ -106,12 +121,12 @@ export function Actions({ of }: { readonly of: Switch }) {
   )
 }
 
-/** Where traffic may be on the other side, or on its way. */
-export const hasWayBack = ({ state, actions }: Switch): boolean =>
-  actions.includes('rollback') && state !== 'draft' && state !== 'rolled-back'
+/** A draft has moved nothing. Who is back needs it again only if something stands on the target all the same. */
+const hasWayBack = ({ state, actions }: Switch, share: Props['share']): boolean =>
+  actions.includes('rollback') && state !== 'draft' && (state !== 'rolled-back' || isOnTarget(share))
 
-/** Stands out, and works with one click: who needs it is in a hurry. */
-export function RollBack({ of }: { readonly of: Switch }) {
+/** Stands out where there is something to take back, and works with one click: who needs it is in a hurry. */
+export function RollBack({ of, share }: Props) {
   const [isAsked, setAsked] = useState(false)
   const { isTyped } = describe(of, 'rollback')
   const back = useMutation({
@@ -123,10 +138,16 @@ export function RollBack({ of }: { readonly of: Switch }) {
     onSuccess: () => notifications.show({ message: 'Rolled back.' }),
     onSettled: refreshSwitches,
   })
-  if (!hasWayBack(of)) return null
+  if (!hasWayBack(of, share)) return null
+  const isUrgent = isOnTarget(share) || of.state === 'rolling-back'
   return (
     <div className="roll-back">
-      <Button color="red" size="md" loading={back.isPending} onClick={() => (isTyped ? setAsked(true) : back.mutate())}>
+      <Button
+        {...(isUrgent ? { color: 'red' } : { variant: 'default' })}
+        size="md"
+        loading={back.isPending}
+        onClick={() => (isTyped ? setAsked(true) : back.mutate())}
+      >
         Roll back
       </Button>
       <span className="small quiet">{describe(of, 'rollback').consequence}</span>

@@ -83,6 +83,11 @@ export const refreshSwitches = () =>
     'GET /v1/traffic-switches/{id}/live',
   )
 
+export const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** `1 of 3 (90/10)`: the word stands beside it. */
+export const stepText = (step: string): string => step.replace(/^step /, '')
+
 /** The share of requests that the target gets at a step. */
 export const shareOf = ({ weights: { current, target } }: Step): number =>
   current + target === 0 ? 0 : target / (current + target)

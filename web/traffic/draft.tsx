@@ -3,7 +3,7 @@ import { Button } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../api/ask.ts'
+import { type AnswerTo, ask } from '../api/ask.ts'
 import { question, refresh } from '../api/queries.ts'
 import { Asked } from '../parts/parts.tsx'
 import { refreshSwitches, type Switch } from './describe.tsx'
@@ -32,7 +32,7 @@ function Editor({ of, stored }: { readonly of: Switch; readonly stored: string }
     },
   })
   return (
-    <>
+    <div className="fields">
       <PlanEditor yaml={yaml} onChange={setYaml} lint={lint} />
       {save.error && (
         <p role="alert" className="bad" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-line' }}>
@@ -49,11 +49,18 @@ function Editor({ of, stored }: { readonly of: Switch; readonly stored: string }
           Store the plan
         </Button>
       </div>
-    </>
+    </div>
   )
 }
 
+type Checks = AnswerTo<'POST /v1/traffic-switches/{id}/preflight'>
+
+/** What stands in the way comes first. */
+const ORDER = ['failed', 'warning', 'unknown', 'ok'] as const
 const LOOKS = { ok: 'good', warning: 'attention', failed: 'bad', unknown: '' } as const
+
+const inOrder = (checks: Checks): Checks =>
+  checks.toSorted((one, other) => ORDER.indexOf(one.status) - ORDER.indexOf(other.status))
 
 /** Asked of both clusters and AWS, so only when somebody wants it. */
 export function Preflight({ of }: { readonly of: Switch }) {
@@ -78,7 +85,7 @@ export function Preflight({ of }: { readonly of: Switch }) {
       )}
       {look.data && (
         <ul className="gates">
-          {look.data.map(({ check, status, message, route }, index) => (
+          {inOrder(look.data).map(({ check, status, message, route }, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a check may say several things
             <li key={index}>
               <span>

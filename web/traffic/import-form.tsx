@@ -11,7 +11,13 @@ type From = 'clusters' | 'manifests'
 
 const COMMAND = 'kubectl get ingress,service,targetgroupbinding -o yaml'
 
-export function ImportForm({ onPlan }: { readonly onPlan: (yaml: string) => void }) {
+interface FormProps {
+  readonly onPlan: (yaml: string) => void
+  /** Storing it is what comes next. */
+  readonly hasPlan: boolean
+}
+
+export function ImportForm({ onPlan, hasPlan }: FormProps) {
   const [from, setFrom] = useState<From>('clusters')
   const [values, setValues] = useState<Values>({ currentContext: '', targetContext: '' })
   const set = (field: string) => (value: string) => setValues((before) => ({ ...before, [field]: value }))
@@ -53,6 +59,7 @@ export function ImportForm({ onPlan }: { readonly onPlan: (yaml: string) => void
       value={values[field] ?? ''}
       onChange={({ currentTarget }) => set(field)(currentTarget.value)}
       classNames={{ input: 'mono' }}
+      wrap="off"
       spellCheck={false}
       autosize
       minRows={4}
@@ -70,6 +77,7 @@ export function ImportForm({ onPlan }: { readonly onPlan: (yaml: string) => void
       }}
     >
       <SegmentedControl
+        style={{ justifySelf: 'start' }}
         aria-label="Where the plan comes from"
         value={from}
         onChange={(value) => setFrom(value as From)}
@@ -86,7 +94,7 @@ export function ImportForm({ onPlan }: { readonly onPlan: (yaml: string) => void
       <div className="two">
         {context('currentContext', 'Cluster that traffic leaves')}
         {context('targetContext', 'Cluster that gets it')}
-        {text('namespace', 'Namespace')}
+        {text('namespace', 'Namespace', 'Of both clusters. If they differ, correct the plan.')}
         {text('ingress', 'Ingress', 'Of the cluster that traffic leaves.')}
         {text('project', 'Project', 'Whose incidents and deployments the gates watch.')}
       </div>
@@ -103,7 +111,12 @@ export function ImportForm({ onPlan }: { readonly onPlan: (yaml: string) => void
         </p>
       )}
       <div className="buttons">
-        <Button type="submit" loading={asked.isPending} disabled={needed.some((field) => !values[field]?.trim())}>
+        <Button
+          type="submit"
+          variant={hasPlan ? 'default' : 'filled'}
+          loading={asked.isPending}
+          disabled={needed.some((field) => !values[field]?.trim())}
+        >
           Make a plan
         </Button>
       </div>

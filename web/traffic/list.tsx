@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { question } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Empty, Moment, Page } from '../parts/parts.tsx'
-import { Split, StateTag, type Switch, useStatus } from './describe.tsx'
+import { Split, StateTag, type Switch, stepText, useStatus } from './describe.tsx'
 
 const EVERY_MS = 5_000
 
@@ -33,7 +33,7 @@ export function TrafficList() {
             </Empty>
           ) : (
             <div className="card scroll">
-              <table className="plain">
+              <table className="plain switches">
                 <thead>
                   <tr>
                     <th>Switch</th>
@@ -90,7 +90,7 @@ function Row({ of }: { readonly of: Switch }) {
           </>
         )}
       </td>
-      <td className="small">{status?.step ?? ''}</td>
+      <td className="small">{status?.step && stepText(status.step)}</td>
       <td>
         <Moment at={updatedAt} />
       </td>

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { AnswerTo } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
-import { Asked } from '../parts/parts.tsx'
+import { Asked, Moment } from '../parts/parts.tsx'
 import { count } from '../parts/words.ts'
 import { isOver, namesOf, planOf, type Status, type Switch, shareOf } from './describe.tsx'
 
@@ -56,6 +56,7 @@ export function Course({ of, share, entries }: CourseProps) {
   const path = points.map(
     (point, index) => `${index === 0 ? 'M' : 'H'}${x(point.at)}${index === 0 ? ',' : 'V'}${y(point.share)}`,
   )
+  if (points.every((point) => point.share === 0)) return null
   const last = Math.round(points.at(-1)!.share * 100)
   return (
     <section className="card" aria-labelledby="split">
@@ -78,8 +79,8 @@ export function Course({ of, share, entries }: CourseProps) {
         <span className="small faint">0 %</span>
       </div>
       <p className="row small faint">
-        <span>{new Date(first.at).toLocaleString('en-GB').slice(0, -3)}</span>
-        <span>{isStill ? new Date(end).toLocaleString('en-GB').slice(0, -3) : 'now'}</span>
+        <Moment at={new Date(first.at).toISOString()} />
+        {isStill ? <Moment at={of.updatedAt} /> : <span>now</span>}
       </p>
     </section>
   )

@@ -35,7 +35,7 @@ export function NewSwitch() {
           <p className="quiet" style={{ margin: '4px 0 12px' }}>
             Weir reads Ingress, Service and load balancer, and asks what it cannot know.
           </p>
-          <ImportForm onPlan={setYaml} />
+          <ImportForm onPlan={setYaml} hasPlan={yaml.trim() !== ''} />
           <div className="preset">
             <Select
               label="Or begin with a plan to fill in"
@@ -47,19 +47,24 @@ export function NewSwitch() {
           </div>
         </section>
         <section className="card" aria-labelledby="plan">
-          <h2 id="plan" style={{ marginBottom: 12 }}>
-            2. The plan
-          </h2>
-          <PlanEditor yaml={yaml} onChange={setYaml} lint={lint} />
-          {(store.error ?? begin.error) && (
-            <p role="alert" className="bad" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-line' }}>
-              {(store.error ?? begin.error)?.message}
-            </p>
-          )}
-          <div className="buttons">
-            <Button disabled={!lint.isClean} loading={store.isPending} onClick={() => store.mutate()}>
-              Store as a draft
-            </Button>
+          <h2 id="plan">2. The plan</h2>
+          <p className="quiet" style={{ margin: '4px 0 12px' }}>
+            {yaml.trim() === ''
+              ? 'Made above. One that you have already can be pasted here.'
+              : 'Correct it, then store it.'}
+          </p>
+          <div className="fields">
+            <PlanEditor yaml={yaml} onChange={setYaml} lint={lint} />
+            {(store.error ?? begin.error) && (
+              <p role="alert" className="bad" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-line' }}>
+                {(store.error ?? begin.error)?.message}
+              </p>
+            )}
+            <div className="buttons">
+              <Button disabled={!lint.isClean} loading={store.isPending} onClick={() => store.mutate()}>
+                Store as a draft
+              </Button>
+            </div>
           </div>
         </section>
       </div>

@@ -26,6 +26,14 @@ export function useLint(yaml: string) {
   return { settled, findings, isClean, failure: lint.error }
 }
 
+function saidOf(findings: readonly Finding[], isClean: boolean): string {
+  if (findings.length === 0) return isClean ? 'Nothing is wrong with this plan.' : ''
+  const errors = findings.filter(({ severity }) => severity === 'error').length
+  const warnings = findings.length - errors
+  const parts = [errors > 0 && counted(errors, 'error'), warnings > 0 && counted(warnings, 'warning')]
+  return parts.filter(Boolean).join(', ')
+}
+
 interface EditorProps {
   readonly yaml: string
   readonly onChange: (yaml: string) => void
@@ -34,7 +42,6 @@ interface EditorProps {
 
 export function PlanEditor({ yaml, onChange, lint }: EditorProps) {
   const { settled, findings, isClean, failure } = lint
-  const errors = findings.filter(({ severity }) => severity === 'error').length
   return (
     <div className="fields">
       <div className="plan-editor">
@@ -44,20 +51,15 @@ export function PlanEditor({ yaml, onChange, lint }: EditorProps) {
           value={yaml}
           onChange={({ currentTarget }) => onChange(currentTarget.value)}
           classNames={{ input: 'mono' }}
+          wrap="off"
           spellCheck={false}
           autosize
-          minRows={16}
+          minRows={yaml === '' ? 6 : 16}
           maxRows={36}
         />
         <section aria-label="Findings" aria-live="polite">
           <p className="small quiet" style={{ marginBottom: 8 }}>
-            {failure
-              ? failure.message
-              : findings.length === 0
-                ? isClean
-                  ? 'Nothing is wrong with this plan.'
-                  : ''
-                : `${counted(errors, 'error')}, ${counted(findings.length - errors, 'warning')}`}
+            {failure ? failure.message : saidOf(findings, isClean)}
           </p>
           <ul className="findings">
             {findings.map(({ code, severity, path, line, message, remedy }, index) => (

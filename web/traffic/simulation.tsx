@@ -1,20 +1,23 @@
+import { useElementSize } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { question } from '../api/queries.ts'
 import { Asked } from '../parts/parts.tsx'
 import { count, duration } from '../parts/words.ts'
 
-const WIDTH = 720
 const HEIGHT = 160
 const LEFT = 44
+const RIGHT = 24
 const BOTTOM = 22
 /** Minutes between two marks, of which the first that gives few enough is taken. */
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440, 2880, 10_080]
 const MOST_MARKS = 8
+/** So that two marks do not touch. */
+const MARK_WIDTH = 64
 const SHARES = [0, 0.25, 0.5, 0.75, 1]
 
 /** Round minutes, as many as there is room for. */
-export function marksOf(minutes: number): readonly number[] {
-  const step = STEPS.find((each) => minutes / each <= MOST_MARKS) ?? STEPS.at(-1)!
+export function marksOf(minutes: number, most = MOST_MARKS): readonly number[] {
+  const step = STEPS.find((each) => minutes / each <= most) ?? STEPS.at(-1)!
   return Array.from({ length: Math.floor(minutes / step) + 1 }, (_, index) => index * step)
 }
 
@@ -47,32 +50,40 @@ export function SimulationChart({ yaml }: { readonly yaml: string }) {
   )
 }
 
+/** Drawn at the width that there is: text that shrinks with a picture cannot be read on a phone. */
 function Chart({ shares }: { readonly shares: readonly number[] }) {
+  const { ref, width } = useElementSize()
   const last = Math.max(1, shares.length)
-  const x = (minute: number) => LEFT + (minute / last) * (WIDTH - LEFT - 8)
+  const right = width - RIGHT
+  const x = (minute: number) => LEFT + (minute / last) * (right - LEFT)
   const y = (share: number) => 6 + (1 - share) * (HEIGHT - BOTTOM - 6)
   const path = shares.map((share, minute) => `${minute === 0 ? 'M' : 'L'}${x(minute)},${y(share)}H${x(minute + 1)}`)
+  const most = Math.max(1, Math.min(MOST_MARKS, Math.floor((right - LEFT) / MARK_WIDTH)))
   return (
-    <svg
-      className="simulation"
-      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-      role="img"
-      aria-label={`Simulated share of the target over ${duration(last)}`}
-    >
-      {SHARES.map((share) => (
-        <g key={share}>
-          <line x1={LEFT} x2={WIDTH - 8} y1={y(share)} y2={y(share)} />
-          <text x={LEFT - 6} y={y(share) + 4} textAnchor="end">
-            {share * 100} %
-          </text>
-        </g>
-      ))}
-      {marksOf(last).map((minute) => (
-        <text key={minute} x={x(minute)} y={HEIGHT - 6} textAnchor="middle">
-          {minute === 0 ? '0' : duration(minute)}
-        </text>
-      ))}
-      <path d={path.join('')} />
-    </svg>
+    <div ref={ref} className="simulation">
+      {width > 0 && (
+        <svg
+          width={width}
+          height={HEIGHT}
+          role="img"
+          aria-label={`Simulated share of the target over ${duration(last)}`}
+        >
+          {SHARES.map((share) => (
+            <g key={share}>
+              <line x1={LEFT} x2={right} y1={y(share)} y2={y(share)} />
+              <text x={LEFT - 6} y={y(share) + 4} textAnchor="end">
+                {share * 100} %
+              </text>
+            </g>
+          ))}
+          {marksOf(last, most).map((minute) => (
+            <text key={minute} x={x(minute)} y={HEIGHT - 6} textAnchor="middle">
+              {minute === 0 ? '0' : duration(minute)}
+            </text>
+          ))}
+          <path d={path.join('')} />
+        </svg>
+      )}
+    </div>
   )
 }

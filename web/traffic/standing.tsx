@@ -1,9 +1,9 @@
 /** How a switch stands now: what is planned against what is in force, route by route, and what comes next. */
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import { Moment } from '../parts/parts.tsx'
+import { counted, exactly } from '../parts/words.ts'
 import { Confirm } from './actions.tsx'
-import { Split, type Status, type Switch, shareOfText } from './describe.tsx'
+import { Split, type Status, type Switch, shareOfText, stepText, upper } from './describe.tsx'
 
 export function Standing({ of, status }: { readonly of: Switch; readonly status: Status }) {
   const { routes, next, working } = status
@@ -18,12 +18,12 @@ export function Standing({ of, status }: { readonly of: Switch; readonly status:
           It cannot be read now: {status.problem}
         </p>
       )}
-      {hasRules && <Routes routes={routes} />}
+      {hasRules && <Routes routes={routes} told={status.problem} />}
       <dl className="live">
         {status.step && (
           <>
             <dt>Step</dt>
-            <dd>{status.step}</dd>
+            <dd>{stepText(status.step)}</dd>
           </>
         )}
         {working && (
@@ -32,13 +32,25 @@ export function Standing({ of, status }: { readonly of: Switch; readonly status:
             <dd>{working}</dd>
           </>
         )}
+        {status.clock && (
+          <>
+            <dt>Clock</dt>
+            <dd>
+              <span className="tag attention">wrong</span> {upper(status.clock)}.
+            </dd>
+          </>
+        )}
         <dt>Next</dt>
         <dd>
           {next.says}
           {next.at && (
             <span className="quiet">
               {' '}
-              (<Moment at={next.at} />, at {new Date(next.at).toLocaleTimeString('en-GB').slice(0, 5)})
+              (at{' '}
+              <time dateTime={next.at} title={exactly(next.at)}>
+                {new Date(next.at).toLocaleTimeString('en-GB').slice(0, 5)}
+              </time>
+              )
             </span>
           )}
         </dd>
@@ -48,10 +60,16 @@ export function Standing({ of, status }: { readonly of: Switch; readonly status:
   )
 }
 
-function Routes({ routes }: Pick<Status, 'routes'>) {
+interface RoutesProps {
+  readonly routes: Status['routes']
+  /** What stands above them already. */
+  readonly told: Status['problem']
+}
+
+function Routes({ routes, told }: RoutesProps) {
   return (
     <ul className="routes">
-      {routes.map(({ route, planned, isAsPlanned, share, says, health }) => (
+      {routes.map(({ route, planned, isAsPlanned, share, says, health, problem }) => (
         <li key={route} aria-label={`Route ${route}`}>
           <strong className="cut" title={route}>
             {route}
@@ -62,11 +80,13 @@ function Routes({ routes }: Pick<Status, 'routes'>) {
             <span className="small number">{planned ?? 'nothing'}</span>
             <span className="small faint">in force</span>
             <Split share={share} height={12} />
-            <span className={`small number ${isAsPlanned === false ? 'bad' : ''}`}>{inForce(says)}</span>
+            <span className={`small number ${isAsPlanned === false ? 'bad' : ''}`}>
+              {problem !== null && problem === told ? 'not known' : inForce(says)}
+            </span>
           </span>
           <span className="small quiet number">
             {health
-              ? `${health.healthy} of ${health.total} healthy${health.draining > 0 ? `, ${health.draining} draining` : ''}`
+              ? `${health.healthy} of ${counted(health.total, 'target')} healthy${health.draining > 0 ? `, ${health.draining} draining` : ''}`
               : 'targets not known'}
           </span>
         </li>
@@ -82,13 +102,15 @@ const inForce = (says: string): string => says.replace(/; planned .*$/, '')
 /** What stands there instead, and the three ways on. */
 function Drift({ of, says }: { readonly of: Switch; readonly says: string }) {
   const [isAccepted, setAccepted] = useState(false)
-  const [first, ...rest] = says.split('\n')
+  // What follows the two values are ways on in the terminal; here they are buttons.
+  const [first = '', ...rest] = says.split('\n')
+  const values = rest.filter((line) => line.startsWith(' ')).map((line) => line.trim())
   return (
     <div className="notice drift" role="alert">
       <p>
-        <strong>Something else stands there than Weir wrote.</strong> {first}
+        <strong>Something else stands there than Weir wrote.</strong> {first.replace('Drift: ', '')}
       </p>
-      {rest.length > 0 && <pre className="code wrap">{rest.join('\n')}</pre>}
+      {values.length > 0 && <pre className="code wrap">{values.join('\n')}</pre>}
       <ul>
         <li>If somebody is mending something: put the value back, then advance.</li>
         <li>If what stands there is right: continue from it. You are asked for a reason.</li>

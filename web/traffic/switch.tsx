@@ -9,17 +9,7 @@ import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Moment, Page } from '../parts/parts.tsx'
 import { duration } from '../parts/words.ts'
 import { Actions, RollBack } from './actions.tsx'
-import {
-  isOver,
-  namesOf,
-  planOf,
-  Split,
-  StateTag,
-  type Status,
-  type Switch,
-  shareOfText,
-  useStatus,
-} from './describe.tsx'
+import { isOver, namesOf, planOf, Split, type Status, type Switch, shareOfText, upper, useStatus } from './describe.tsx'
 import { DraftPlan, Preflight } from './draft.tsx'
 import { Course, RequestsCard } from './live.tsx'
 import { Standing } from './standing.tsx'
@@ -45,7 +35,7 @@ function Summary({ of }: { readonly of: Switch }) {
   const { here, there } = namesOf(of)
   return (
     <>
-      <StateTag state={of.state} /> From {here} to {there}, for project {of.project}
+      From {here} to {there}, for project {of.project}
       {routes.length > 0 && <>, routes {routes.map(({ name }) => name).join(', ')}</>}
     </>
   )
@@ -58,6 +48,8 @@ function Sections({ of }: { readonly of: Switch }) {
     ...question('GET /v1/traffic-switches/{id}/journal', { path: { id: of.id } }),
     refetchInterval: isOver(of.state) ? false : EVERY_MS,
   })
+  // Who cannot be asked knows nothing.
+  const share = status.isError ? null : status.data?.share
   return (
     <div className="sections">
       <Asked of={status} lines={2}>
@@ -68,16 +60,16 @@ function Sections({ of }: { readonly of: Switch }) {
           </section>
         )}
       </Asked>
-      {isOperator && <RollBack of={of} />}
+      {isOperator && <RollBack of={of} share={share} />}
       {of.problem && !status.data?.drift && (
         <div className="notice" role="alert" style={{ margin: 0 }}>
-          <span style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-line' }}>{of.problem}</span>
+          <span style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-line' }}>{upper(of.problem)}</span>
         </div>
       )}
       {status.data && <Standing of={of} status={status.data} />}
       {status.data && <Gates status={status.data} />}
       {of.state === 'draft' && isOperator && <Preflight of={of} />}
-      {isOperator && <Actions of={of} />}
+      {isOperator && <Actions of={of} share={share} />}
       {of.state === 'draft' && isOperator && <DraftPlan of={of} />}
       <RequestsCard of={of} />
       {status.data && <Steps steps={status.data.steps} of={of} />}
@@ -142,7 +134,7 @@ const VERDICTS = {
   pass: ['good', 'passed'],
   fail: ['bad', 'failed'],
   inconclusive: ['attention', 'not sure'],
-  pending: ['', 'waits'],
+  pending: ['', 'not yet'],
 } as const
 
 /** Asked of the clusters themselves, so only where a step is in force. */
@@ -182,6 +174,22 @@ type Entries = AnswerTo<'GET /v1/traffic-switches/{id}/journal'>
 
 const FIRST_ENTRIES = 12
 
+/** What an effect failed of is what the action met right after it, with the way out. */
+const isToldAgain = (entry: Entries[number], next: Entries[number] | undefined): boolean =>
+  entry.kind === 'failure' && next?.effect === 'problem' && next.detail.includes(entry.detail)
+
+/** Values as they are stored fill the page: only who wants to see them does. */
+function Sentence({ of }: { readonly of: string }) {
+  const [first, ...rest] = of.split('\n')
+  if (rest.length === 0) return <>{of}</>
+  return (
+    <details>
+      <summary>{first}</summary>
+      <pre className="code wrap">{rest.join('\n')}</pre>
+    </details>
+  )
+}
+
 /** Newest first. What Weir was about to do is worth reading only where nothing came of it. */
 function Journal({ entries }: { readonly entries: Entries }) {
   const answered = new Set(
@@ -189,7 +197,11 @@ function Journal({ entries }: { readonly entries: Entries }) {
       .filter(({ kind }) => kind === 'result' || kind === 'failure')
       .map(({ action, effect }) => `${action} ${effect}`),
   )
-  const told = entries.filter(({ kind, action, effect }) => kind !== 'intent' || !answered.has(`${action} ${effect}`))
+  const told = entries.filter(
+    (entry, index) =>
+      !isToldAgain(entry, entries[index + 1]) &&
+      (entry.kind !== 'intent' || !answered.has(`${entry.action} ${entry.effect}`)),
+  )
   const [isWhole, setWhole] = useState(false)
   const newest = told.toReversed()
   const seen = isWhole ? newest : newest.slice(0, FIRST_ENTRIES)
@@ -200,7 +212,9 @@ function Journal({ entries }: { readonly entries: Entries }) {
           <span className="small faint">
             <Moment at={at} />
           </span>
-          <span className={kind === 'failure' ? 'bad' : kind === 'result' ? 'quiet' : ''}>{says}</span>
+          <span className={kind === 'failure' ? 'bad' : kind === 'result' ? 'quiet' : ''}>
+            <Sentence of={says} />
+          </span>
           <span className="small faint cut" title={actor}>
             {actor}
           </span>

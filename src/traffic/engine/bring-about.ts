@@ -4,6 +4,7 @@ import { type Effect, type EffectContext, effectKey, type Outside } from '../eff
 import { CredentialsRefused, TrafficError } from '../model/finding.ts'
 import type { Plan } from '../model/plan.ts'
 import type { Engine } from './engine-types.ts'
+import { ended } from './journal-words.ts'
 import { changesOfRoute } from './route-memory.ts'
 import type { Run } from './store.ts'
 
@@ -141,5 +142,5 @@ function timeout({ plan }: Scope, effect: Effect, missing: string, seconds: numb
   if (effect.name === 'rule-verified' && plan.mode === 'apply')
     missing += `. If the controller is down, or sees no difference, advance with --directly --reason "…" changes the rules at the load balancer itself`
   const waited = effect.isInstant ? '' : ` was not reached after ${seconds} s`
-  return new EffectTimeout(effect.name, `${effectKey(effect)}${waited}: ${missing}.${hint}`, cause)
+  return new EffectTimeout(effect.name, `${effectKey(effect)}${waited}: ${ended(missing)}${hint}`, cause)
 }

@@ -41,8 +41,16 @@ export const EFFECTS: Readonly<Record<string, readonly [begin: string, done: str
   'rules-as-left': ['look whether somebody changed the rules', 'The rules are as Weir left them'],
   'aws-time': ['ask AWS for the time', 'The time of AWS is known'],
   'target-group-deleted': ['delete the target group', 'The target group is gone'],
-  'target-ingress-deleted': ['remove the target Ingress if prepare made it', 'No Ingress that prepare made is left'],
-  'multi-cluster-removed': ['take multi-cluster mode off where this switch set it', 'Multi-cluster mode is as it was'],
+  'target-ingress-deleted': [
+    'remove the target Ingress if prepare made it',
+    'The target Ingress that prepare made is gone',
+    'No Ingress that prepare made is left',
+  ],
+  'multi-cluster-removed': [
+    'take multi-cluster mode off where this switch set it',
+    'Multi-cluster mode is off where this switch had set it',
+    'Multi-cluster mode is as it was before the switch',
+  ],
   'dns-current': ['look where the host name leads', 'The host name leads to the current cluster'],
   'dns-target': ['look where the host name leads', 'The host name leads to the target cluster'],
   'dns-record': ['write the record', 'The record is written'],
@@ -71,7 +79,7 @@ const NOTES: Readonly<Record<string, string>> = byName({
 const readable = (name: string): string => name.replaceAll('-', ' ')
 const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 /** Text of vendors may end with a full stop, or with a list. */
-const ended = (text: string): string => (/[.!?:)\n]$/.test(text) ? text : `${text}.`)
+export const ended = (text: string): string => (/[.!?:)\n]$/.test(text) ? text : `${text}.`)
 
 /** `weights (cart)`, `dns-record-50`: the effect, the route that it belongs to, the share of the record. */
 function effectParts(key: string): { readonly name: string; readonly of: string } {

@@ -190,8 +190,11 @@ export const errorsIn = (findings: readonly Finding[]): readonly Finding[] =>
   findings.filter((item) => item.severity === 'error')
 
 /** One finding a line, as terminals and log readers want it. */
-export const describeFinding = (item: Finding): string =>
-  `${item.severity} ${item.code} ${item.path}${item.line === undefined ? '' : ` (line ${item.line})`}: ${item.message}\n  → ${item.remedy}`
+export const describeFinding = (item: Finding): string => `${item.severity} ${findingWords(item)}`
+
+/** The same where its severity stands beside it. */
+export const findingWords = (item: Finding): string =>
+  `${item.code} ${item.path}${item.line === undefined ? '' : ` (line ${item.line})`}: ${item.message}\n  → ${item.remedy}`
 
 export type Trouble = 'invalid' | 'gate' | 'conflict' | 'timeout'
 

@@ -8,7 +8,7 @@ import { clockProblem } from '../engine/aws-time.ts'
 import type { SwitchRow } from '../engine/store.ts'
 import type { LiveFacts, LoadBalancer } from '../lint/live.ts'
 import { lintPlan } from '../lint/plan.ts'
-import { describeFinding } from '../model/finding.ts'
+import { findingWords } from '../model/finding.ts'
 import { actionBackends, directBackends } from '../model/ingress.ts'
 import { bindingNamespace, bindingService, type Plan } from '../model/plan.ts'
 import type { Listener } from '../vendors/balancer-facts.ts'
@@ -102,12 +102,12 @@ async function clocks({ plan, outside }: EffectContext, now: Date): Promise<read
   if (problem !== undefined) return [warning(problem)]
   return outside.clock.last === undefined
     ? [unknown('AWS does not say what time it is')]
-    : [ok('the clock of this machine agrees with AWS')]
+    : [ok('the clock of the machine that runs Weir agrees with AWS')]
 }
 
 async function planFits({ plan, surveys }: WholeSurvey): Promise<readonly Said[]> {
   const live = await Promise.all(surveys.map(({ context, facts }) => lintFacts(context, facts)))
-  const found = new Map([...lintPlan(plan), ...live.flat()].map((item) => [describeFinding(item), item]))
+  const found = new Map([...lintPlan(plan), ...live.flat()].map((item) => [findingWords(item), item]))
   if (found.size === 0) return [ok('the plan fits what is live')]
   return [...found].map(([text, { severity }]) => (severity === 'error' ? failed : warning)(text))
 }
