@@ -28,6 +28,7 @@ import { type LogSharing, shareLogs } from './share-logs.ts'
 import type { TaskDispatch } from './task-dispatch.ts'
 import { connectionOfTask, leasesOfTask, optionsOfTask } from './task-leases.ts'
 import { logFolder, PIPELINE_LOG } from './task-log.ts'
+import { MOST_THREADS } from './task-threads.ts'
 import { createTaskLog } from './write-log.ts'
 
 export interface RunnerOptions {
@@ -71,9 +72,9 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
   const { consume, maxParallel, resume, leaseMs = LEASE_MS, version = '' } = options
   const { calculationDelayMs = CALCULATION_DELAY_MS } = options
   const running = new Map<number, Run>()
-  const about = { role: 'server', host: hostname(), version }
   // Workers live on without this server, and so do their tasks.
   const runsTasks = dispatch.follow === undefined
+  const about = { role: 'server', host: hostname(), version, concurrency: consume && runsTasks ? MOST_THREADS : 0 }
   const joinOthers = async (): Promise<Server> => {
     const leaseHolder = newLeaseHolder()
     return {

@@ -13,7 +13,7 @@ export interface Member {
   readonly host: string
   readonly isAlive: boolean
   readonly isDraining: boolean
-  /** Tasks at a time; of workers. */
+  /** Tasks at a time; none for a server that leaves them to workers. */
   readonly places: number
   /** What it tells of itself. */
   readonly told: Told | undefined
