@@ -185,7 +185,7 @@ const collecting = {
   runTasksOn: [
     'RUN_TASKS_ON',
     z.enum(['server', 'workers'], 'must be server or workers').default('server'),
-    '`server`: servers run tasks themselves. `workers`: servers run none, and [workers](operations.md#beyond-one-machine) take them from the database.',
+    '`server`: servers run tasks themselves. `workers`: servers run none, and [workers](operations.md#beyond-one-machine) take them from the database of `DB_URL`.',
   ],
   drainSeconds: [
     'DRAIN_SECONDS',

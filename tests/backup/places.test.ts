@@ -118,6 +118,7 @@ describeOneDatabase('backups in a folder', (test) => {
       [['--rehearse', folder], /is a folder: name a backup in it; the newest is .*weir-backup-/],
       [['--rehearse', join(folder, 'none')], /does not exist/],
       [['--rehearse', file], /is damaged, or is not a backup|ends in the middle/],
+      [['--rehearse', join(folder, daysAgo(1)), '--database', 'lake'], /weir: --database is not an address/],
       [
         ['--rehearse', join(folder, daysAgo(1)), '--database', test.url],
         /is not empty: it has \d+ tables.*Nothing was/,
