@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.ts'
 import { isLeaseHolderGone } from '../../database/lease-holder.ts'
 import { pipelines } from '../../system/pipelines.ts'
 import { pipelineLeases, servers } from '../../system/runs.ts'
-import { taskRuns } from '../../system/workers.ts'
+import { openRuns } from '../workers/task-runs.ts'
 import type { Told } from './standing.ts'
 
 export interface Member {
@@ -64,7 +64,7 @@ export function createQueueReader({ kysely }: Database, silentMs: number): Queue
         .where('run.status', 'in', UNFINISHED)
         .orderBy('run.id')
         .execute(),
-      selectRows(kysely, taskRuns, (query) => query.where('outcome', '=', '').orderBy('created_at')),
+      openRuns(kysely),
     ])
     for (const holder of seen.keys()) if (!rows.some((row) => row.holder === holder)) seen.delete(holder)
     const alive = new Set(rows.filter(({ holder, beats }) => isAlive(holder, beats)).map(({ holder }) => holder))
