@@ -165,7 +165,7 @@ const secrets = {
   oldEncryptionSecret: [
     'OLD_ENCRYPTION_SECRET',
     z.string().min(16, 'must have at least 16 characters').optional(),
-    'The `ENCRYPTION_SECRET` that a backup was made with, if it is another now. Only `npx weir restore` reads it.',
+    'The `ENCRYPTION_SECRET` that a backup was made with, if it is another now. Only `npx weir restore` and rehearsals of backups read it.',
   ],
   endpointBlocked: [
     'ENDPOINT_CIDR_BLACKLIST',
