@@ -165,7 +165,7 @@ const secrets = {
   oldEncryptionSecret: [
     'OLD_ENCRYPTION_SECRET',
     z.string().min(16, 'must have at least 16 characters').optional(),
-    'The `ENCRYPTION_SECRET` that a backup was made with, if it is another now. Only `npx weir restore` reads it.',
+    'The `ENCRYPTION_SECRET` that a backup was made with, if it is another now. Only `npx weir restore` and rehearsals of backups read it.',
   ],
   endpointBlocked: [
     'ENDPOINT_CIDR_BLACKLIST',
@@ -185,7 +185,7 @@ const collecting = {
   runTasksOn: [
     'RUN_TASKS_ON',
     z.enum(['server', 'workers'], 'must be server or workers').default('server'),
-    '`server`: servers run tasks themselves. `workers`: servers run none, and [workers](operations.md#beyond-one-machine) take them from the database.',
+    '`server`: servers run tasks themselves. `workers`: servers run none, and [workers](operations.md#beyond-one-machine) take them from the database of `DB_URL`.',
   ],
   drainSeconds: [
     'DRAIN_SECONDS',

@@ -17,7 +17,7 @@ const MARK = '_weir_rehearsal'
 
 /** Without an address: in a new embedded database, in the folder for temporary files. */
 export async function rehearse(backup: CheckedBackup, place: RestorePlace, url?: string): Promise<void> {
-  if (url !== undefined) return rehearseIn(url, backup, place)
+  if (url !== undefined) return rehearseIn(url, backup, place).catch(nameOption)
   const folder = await mkdtemp(join(tmpdir(), 'weir-rehearsal-'))
   try {
     const embedded = await startEmbedded(folder)
@@ -36,6 +36,12 @@ export async function rehearse(backup: CheckedBackup, place: RestorePlace, url?:
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** Sentences about a database speak of DB_URL, and this one was named in another way. */
+function nameOption(error: unknown): never {
+  if (!(error instanceof UserError || error instanceof UnavailableError)) throw error
+  throw new UserError(messageOf(error).replaceAll('DB_URL', '--database'), { cause: error })
 }
 
 async function rehearseIn(url: string, backup: CheckedBackup, place: RestorePlace): Promise<void> {

@@ -6,7 +6,7 @@ import { backupName } from '../backup/backup-name.ts'
 import type { BackupPlace, BackupSource } from '../backup/backup-place.ts'
 import { folderPlace, namedFile } from '../backup/folder-place.ts'
 import { rehearse } from '../backup/rehearse.ts'
-import { checkBackup, prepareForRestore, restoreBackup } from '../backup/restore.ts'
+import { checkBackup, prepareForRestore, type RestorePlace, restoreBackup } from '../backup/restore.ts'
 import { type Keeping, letGo } from '../backup/retention.ts'
 import { isS3, namedObject, s3Place } from '../backup/s3/place.ts'
 import { streamBackup, type Written, writeBackup } from '../backup/write-backup.ts'
@@ -26,7 +26,13 @@ interface Options extends Keeping {
   readonly keepDays?: number
   readonly rehearse?: true
   readonly database?: string
+  readonly oldKey?: string
 }
+
+/** Where the keys are that a backup may be opened with. */
+const keysOf = (config: Config, oldKey: string | undefined): RestorePlace =>
+  oldKey === undefined ? config : { ...config, oldKeyFile: resolve(oldKey) }
+const OLD_KEY = 'the key that the backup was made with, if it was replaced since'
 
 function natural(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
@@ -42,6 +48,7 @@ export const backup = new Command('backup')
   .option('--keep-days <days>', 'with --to: keep backups of so many days, and remove older ones', natural)
   .option('--rehearse', 'restore the backup into an empty database, compare all tables, and empty the database again')
   .option('--database <url>', 'the empty database for --rehearse; without it, a temporary embedded one')
+  .option('--old-key <file>', `with --rehearse: ${OLD_KEY}`)
   .addHelpText(
     'after',
     '\nServers may run meanwhile: the backup shows one moment. Secrets stay encrypted in it: keep a copy of the encryption key, but\nelsewhere. Logs of runs are not in it. With --keep and --keep-days, a backup stays as long as one of them keeps it.',
@@ -50,11 +57,14 @@ export const backup = new Command('backup')
     requireSense(file, options)
     const runtime = createRuntime()
     if (options.to !== undefined) return backUpTo(runtime, options.to, options)
-    if (options.rehearse) return rehearseNamed(runtime, file as string, options.database)
+    if (options.rehearse) return rehearseNamed(runtime, file as string, options)
     return backUp(runtime, resolve(file as string), options.force)
   })
 
-function requireSense(file: string | undefined, { to, keep, keepDays, rehearse, database, force }: Options): void {
+function requireSense(
+  file: string | undefined,
+  { to, keep, keepDays, rehearse, database, oldKey, force }: Options,
+): void {
   const wrong =
     (file === undefined && to === undefined && 'Name a file, or a place with --to.') ||
     (file !== undefined && to !== undefined && 'Name a file or --to, not both: with --to the name is given.') ||
@@ -63,6 +73,9 @@ function requireSense(file: string | undefined, { to, keep, keepDays, rehearse, 
     (database !== undefined &&
       !rehearse &&
       '--database is for --rehearse. The database to back up is that of DB_URL.') ||
+    (oldKey !== undefined &&
+      (!rehearse || to !== undefined) &&
+      '--old-key is for --rehearse FILE. A new backup has the present key.') ||
     (file !== undefined && !rehearse && isS3(file) && `Use --to ${file}: a backup in a bucket is named after its time.`)
   if (wrong) throw new UserError(wrong)
 }
@@ -127,13 +140,13 @@ function tellLetGo({ removed, foreign, kept }: Awaited<ReturnType<typeof letGo>>
   }
 }
 
-async function rehearseNamed({ config }: Runtime, target: string, url: string | undefined): Promise<void> {
-  await withNamed(config, target, (source) => rehearseFrom(config, source, url))
+async function rehearseNamed({ config }: Runtime, target: string, { database, oldKey }: Options): Promise<void> {
+  await withNamed(config, target, (source) => rehearseFrom(keysOf(config, oldKey), source, database))
 }
 
-async function rehearseFrom(config: Config, source: BackupSource, url: string | undefined): Promise<void> {
-  const checked = await checkBackup(source, config)
-  await rehearse(checked, config, url)
+async function rehearseFrom(place: RestorePlace, source: BackupSource, url: string | undefined): Promise<void> {
+  const checked = await checkBackup(source, place)
+  await rehearse(checked, place, url)
   const { rows, tables, header } = checked
   console.log(
     `${source.name} can be restored: ${counted(rows, 'row')} of ${counted(tables, 'table')}, as of ${header.madeAt}, were restored into an empty database, and counts and checksums of all tables are equal.`,
@@ -157,7 +170,7 @@ async function withNamed<Result>(
 export const restore = new Command('restore')
   .description('fill an empty database from a backup')
   .argument('<file>', 'a backup: a file, or s3://bucket/prefix/name')
-  .option('--old-key <file>', 'the key that the backup was made with, if it was replaced since')
+  .option('--old-key <file>', OLD_KEY)
   .addHelpText(
     'after',
     '\nThe whole file is checked before anything is written, and what was written is compared with it. The database may be of another\nkind than the one that the backup came from. If the command is interrupted, run it again.',
@@ -165,7 +178,7 @@ export const restore = new Command('restore')
   .action(async (file: string, { oldKey }: { oldKey?: string }) => {
     const runtime = createRuntime()
     const { config } = runtime
-    const place = { ...config, ...(oldKey !== undefined && { oldKeyFile: resolve(oldKey) }) }
+    const place = keysOf(config, oldKey)
     await withNamed(config, file, async (source) => {
       const checked = await checkBackup(source, place)
       await withDatabase(

@@ -24,6 +24,7 @@ export const up = new Command('up')
     requireAccessRule(config)
     await requireFreePort(config)
     for (const line of leftOverSettings(process.env)) say(line)
+    requireReachableDatabase(config)
     closeOwnFolders(config, log)
     await withDatabase(
       runtime,
@@ -42,6 +43,7 @@ export const up = new Command('up')
         const { measures, standstill } = watching
         const server = await createServer({ config, control, log, measures, standstill })
         const runner = await startOwnRunner(config, control, url, standstill.told)
+        standstill.start()
         const watch = startWatch(engineOn(database), (id, err) =>
           log.warn({ err, switch: id }, 'cannot watch a switch'),
         )
@@ -82,6 +84,14 @@ function requireAccessRule(config: Config): void {
   if (isLoopback || auth || authEnabled) return
   throw new UserError(
     `HOST=${host} lets other machines in: set AUTH to token or oidc, or to none if everyone there may use Weir.`,
+  )
+}
+
+/** Workers have none of their own: without this, tasks would wait for ever. */
+function requireReachableDatabase({ runTasksOn, databaseUrl }: Config): void {
+  if (runTasksOn !== 'workers' || databaseUrl) return
+  throw new UserError(
+    'RUN_TASKS_ON=workers needs a database that workers reach, and the embedded one is for this server alone: set DB_URL, or RUN_TASKS_ON=server.',
   )
 }
 

@@ -11,6 +11,7 @@ import type { Runtime } from './runtime.ts'
 
 export interface Watching {
   readonly measures: Measures
+  /** To be started when this process has joined the others: before, a look would miss it. */
   readonly standstill: Standstill
   stop(): Promise<void>
 }
@@ -21,7 +22,6 @@ export async function startWatching(
   thresholds: Partial<Thresholds> = {},
 ): Promise<Watching> {
   const standstill = createStandstill(control.context, { needsWorkers: config.runTasksOn === 'workers', thresholds })
-  standstill.start()
   const measures = createMeasures({ ...control.context, version: packageFile.version, standstill })
   const quiet = followWork((event) => {
     if (event.kind !== 'line') return

@@ -52,6 +52,7 @@ export const worker = new Command('worker')
           ...{ threads, concurrency, version },
           tellStandstill: watching.standstill.told,
         })
+        watching.standstill.start()
         const logs = startLogRetention(context, config.logRetentionDays)
         try {
           await requireSameKey(database, secrets)

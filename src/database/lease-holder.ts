@@ -12,6 +12,9 @@ const MACHINE = (() => {
   }
 })()
 
+/** Same kernel, perhaps in another container. */
+export const isOfThisMachine = (leaseHolder: string): boolean => leaseHolder.split(/[#/]/)[0] === MACHINE.split('/')[0]
+
 /** Names one run of one process. */
 export const newLeaseHolder = (): string => `${MACHINE}#${process.pid}#${randomUUID()}`
 

@@ -56,11 +56,22 @@ async function readAll(context: DatabaseReader): Promise<DatabaseMeasures> {
   }
 }
 
-async function readQueue({ database: { kysely } }: DatabaseReader) {
+export async function readQueue({ database: { kysely } }: Pick<DatabaseReader, 'database'>) {
   const unfinished = kysely.selectFrom(pipelines.name).where('status', 'in', UNFINISHED)
   const waiting = await unfinished
     .where('status', 'in', QUEUED)
-    .select(({ fn }) => [fn.countAll().as('count'), fn.min('created_at').as('oldest')])
+    .select(({ fn }) => fn.countAll().as('count'))
+    .executeTakeFirst()
+  // A server takes a run at once when workers do its tasks: until one of them has begun, it waits all the same.
+  const begun = kysely.selectFrom(tasks.name).select('pipeline_id').where('began_at', 'is not', null)
+  const oldest = await unfinished
+    .where(({ or, eb, not, exists }) =>
+      or([
+        eb('status', 'in', QUEUED),
+        not(exists(begun.whereRef(`${tasks.name}.pipeline_id`, '=', `${pipelines.name}.id`))),
+      ]),
+    )
+    .select(({ fn }) => fn.min('created_at').as('at'))
     .executeTakeFirst()
   const all = await unfinished.select(({ fn }) => fn.countAll().as('count')).executeTakeFirst()
   const ofTasks = await kysely
@@ -70,13 +81,13 @@ async function readQueue({ database: { kysely } }: DatabaseReader) {
     .groupBy('status')
     .execute()
   const queued = Number(waiting?.count ?? 0)
-  const oldest = waiting?.oldest as Date | null | undefined
+  const since = oldest?.at as Date | null | undefined
   return {
     pipelines: [
       { labels: { state: 'waiting' }, value: queued },
       { labels: { state: 'running' }, value: Number(all?.count ?? 0) - queued },
     ],
-    oldest: [{ labels: {}, value: oldest ? Math.max(0, (Date.now() - oldest.getTime()) / 1000) : 0 }],
+    oldest: [{ labels: {}, value: since ? Math.max(0, (Date.now() - since.getTime()) / 1000) : 0 }],
     tasks: ofTasks.map(({ status, count }) => ({ labels: { status: String(status) }, value: Number(count) })),
   }
 }

@@ -120,7 +120,7 @@ function databaseGauges(registers: Registers) {
   const up = gauge('weir_database_up', '1: the database answers. 0: what it knows is left out.')
   const all: Readonly<Record<keyof DatabaseMeasures, Gauge>> = {
     pipelines: gauge('weir_pipelines', 'Pipelines that wait or run.', ['state']),
-    oldest: gauge('weir_queue_oldest_seconds', 'How long the oldest pipeline that waits has waited.'),
+    oldest: gauge('weir_queue_oldest_seconds', 'How long the oldest pipeline has waited of which no task has begun.'),
     tasks: gauge('weir_tasks', 'Tasks of these pipelines, by state.', ['status']),
     budget: gauge('weir_connection_requests_left', 'What the source still allowed when it last said so.', [
       ...['plugin', 'connection'],

@@ -103,7 +103,7 @@ const WELL: Readonly<Record<(typeof CHECKS)[number], (facts: Facts, config: Conf
 /** `isNeeded`: without a server something is left undone. */
 function runnerFinding(
   { members, waiting, running }: NonNullable<Facts['queue']>,
-  { consumePipelines, runTasksOn }: Config,
+  { consumePipelines }: Config,
   isNeeded: boolean,
 ): Finding {
   const alive = (kind: string) => members.filter((each) => each.kind === kind && each.isAlive).length
@@ -114,8 +114,9 @@ function runnerFinding(
     const state = isNeeded || running.length + waiting.count > 0 ? 'bad' : 'warning'
     return { check: 'runner', state, message: `no server takes runs: ${why}; ${runs}` }
   }
-  if (runTasksOn !== 'workers' && workers > 0) {
-    const message = `${counted(workers, 'worker')} without tasks, because servers run them: set RUN_TASKS_ON=workers on all servers; ${runs}`
+  // What a server does is what it says itself: the settings of whoever asks may be others.
+  if (workers > 0 && members.some(({ kind, isAlive, places }) => kind === 'server' && isAlive && places > 0)) {
+    const message = `${counted(workers, 'worker')} may have no tasks, because a server runs them itself: set RUN_TASKS_ON=workers on all servers; ${runs}`
     return { check: 'runner', state: 'warning', message }
   }
   const helpers = workers > 0 ? ` with ${counted(workers, 'worker')}` : ''

@@ -1,12 +1,20 @@
 import { beforeAll, expect, it } from 'vitest'
 import { describeEachDatabase } from '../../tests/support/databases.ts'
 import { findRow, insertRow, selectRows, updateRows } from '../control-plane/store.ts'
+import { newLeaseHolder } from '../database/lease-holder.ts'
 import { migrate } from '../database/migrate.ts'
 import { systemTables } from '../system/index.ts'
 import { pipelines, tasks } from '../system/pipelines.ts'
 import { pipelineLeases, servers } from '../system/runs.ts'
 import { interruptions } from '../system/workers.ts'
-import { countLosses, endByLosses, hasLostTooOften, recordInterruption, runsAlone } from './interruptions.ts'
+import {
+  countLosses,
+  endByLosses,
+  hasLostTooOften,
+  memoryKills,
+  recordInterruption,
+  runsAlone,
+} from './interruptions.ts'
 import { recoverLost, release, takeNext } from './queue.ts'
 
 const BEGAN = new Date('2026-01-31T00:00:00Z')
@@ -20,12 +28,13 @@ describeEachDatabase('interruptions', (test) => {
 
   const kysely = () => test.database.kysely
   /** A run with one task, held by a server. */
-  async function addRun(holder: string, memoryPercent?: number) {
+  async function addRun(holder: string, memoryPercent?: number, memory_kills: number | null = null) {
     const begun = { status: 'TASK_RUNNING', began_at: BEGAN }
     const pipelineId = await insertRow(kysely(), pipelines, { name: 'a run', ...begun })
     const taskId = await insertRow(kysely(), tasks, { plugin: 'any', pipeline_id: pipelineId, ...begun })
     await insertRow(kysely(), pipelineLeases, { pipeline_id: pipelineId, holder, cancel_requested: false })
-    if (memoryPercent !== undefined) await insertRow(kysely(), servers, { holder, memory_percent: memoryPercent })
+    if (memoryPercent !== undefined)
+      await insertRow(kysely(), servers, { holder, memory_percent: memoryPercent, memory_kills })
     return { pipelineId, taskId }
   }
   const recover = (runsTasks: boolean) =>
@@ -48,6 +57,21 @@ describeEachDatabase('interruptions', (test) => {
       status: 'TASK_RESUME',
       began_at: BEGAN,
     })
+  })
+
+  it.skipIf(memoryKills() === null)('by a server count as well if its machine ended processes for memory', async () => {
+    const kills = memoryKills() as number
+    const here = newLeaseHolder()
+    const elsewhere = here.replace(/^[^#/]+/, 'another machine')
+    const ended = await addRun(`${here} that was ended`, 40, kills - 1)
+    const killed = await addRun(`${here} that was killed`, 40, kills)
+    const silent = await addRun(`${here} that does not tell`, 40)
+    const other = await addRun(elsewhere, 40, kills - 1)
+    expect(await recover(true)).toBe(4)
+    expect(await of(ended.taskId)).toMatchObject([
+      { is_loss: true, cause: 'out of memory (its machine ended a process for that reason)' },
+    ])
+    for (const { taskId } of [killed, silent, other]) expect(await of(taskId)).toMatchObject([{ is_loss: false }])
   })
 
   it('are none of tasks that workers run, when a server dies', async () => {

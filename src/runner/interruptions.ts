@@ -2,10 +2,11 @@
  * What interrupted tasks. Whoever runs a task may end without a word, and nobody can know which of its tasks was the reason.
  * So each of them has lost its worker once, and one that has lost too many runs alone: then it is clear.
  */
+import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { insertRow, type Queries, selectRows } from '../control-plane/store.ts'
 import { isDuplicate } from '../database/explain.ts'
-import { isLeaseHolderGone } from '../database/lease-holder.ts'
+import { isLeaseHolderGone, isOfThisMachine } from '../database/lease-holder.ts'
 import type { RowOf } from '../database/table.ts'
 import type { servers } from '../system/runs.ts'
 import { interruptions } from '../system/workers.ts'
@@ -52,15 +53,25 @@ export async function endByLosses(
   return { status: 'TASK_FAILED', message: named(message), errorName: 'FatalError', failedSubTask: '' }
 }
 
-type LastSign = Pick<RowOf<typeof servers>, 'memory_percent'> | undefined
+type LastSign = Pick<RowOf<typeof servers>, 'memory_percent' | 'memory_kills'> | undefined
 
-export const hadMuchMemory = (last: LastSign): boolean => (last?.memory_percent ?? 0) >= MUCH_MEMORY_PERCENT
+const usedMuchMemory = (last: LastSign): boolean => (last?.memory_percent ?? 0) >= MUCH_MEMORY_PERCENT
+
+/** Its machine has ended a process for lack of memory since its last beat: memory may fill faster than beats follow. */
+function wasEndedForMemory(leaseHolder: string, last: LastSign): boolean {
+  const kills = isOfThisMachine(leaseHolder) ? memoryKills() : null
+  return kills !== null && kills > (last?.memory_kills ?? kills)
+}
+
+export const ranOutOfMemory = (leaseHolder: string, last: LastSign): boolean =>
+  usedMuchMemory(last) || wasEndedForMemory(leaseHolder, last)
 
 /** Of a process that ended without a word: as much as its last beat and its machine tell. */
 export function likelyCause(leaseHolder: string, last: LastSign): string {
-  if (hadMuchMemory(last)) {
+  if (usedMuchMemory(last)) {
     return `out of memory (it used ${last?.memory_percent} % of what it may have when it was last heard of)`
   }
+  if (wasEndedForMemory(leaseHolder, last)) return 'out of memory (its machine ended a process for that reason)'
   return isLeaseHolderGone(leaseHolder)
     ? 'its process crashed or was killed, as happens when memory runs out'
     : 'its machine is gone, hangs, or could not reach the database'
@@ -71,4 +82,14 @@ export function memoryPercent(): number {
   const limit = process.constrainedMemory()
   const most = limit > 0 ? Math.min(limit, totalmem()) : totalmem()
   return Math.min(100, Math.round((100 * process.memoryUsage.rss()) / most))
+}
+
+/** How many processes this machine has ended for lack of memory since it started, in containers, too; null: it does not tell. */
+export function memoryKills(): number | null {
+  try {
+    const found = /^oom_kill (\d+)$/m.exec(readFileSync('/proc/vmstat', 'utf8'))
+    return found ? Number(found[1]) : null
+  } catch {
+    return null
+  }
 }

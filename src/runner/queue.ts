@@ -9,7 +9,7 @@ import type { RowOf } from '../database/table.ts'
 import type { TaskStatus } from '../domain/enums.ts'
 import { pipelineLabels, pipelines, tasks } from '../system/pipelines.ts'
 import { pipelineLeases, servers, wantedCalculations } from '../system/runs.ts'
-import { hadMuchMemory, likelyCause, recordInterruption } from './interruptions.ts'
+import { likelyCause, ranOutOfMemory, recordInterruption } from './interruptions.ts'
 import type { Interruption } from './task-dispatch.ts'
 
 const LOCK = 'pipelines'
@@ -138,7 +138,7 @@ export async function recoverLost(
  * if memory ran out.
  */
 const endOfServer = (holder: string, last: RowOf<typeof servers> | undefined) => ({
-  isLoss: hadMuchMemory(last),
+  isLoss: ranOutOfMemory(holder, last),
   cause: likelyCause(holder, last),
 })
 

@@ -28,6 +28,8 @@ import { type LogSharing, shareLogs } from './share-logs.ts'
 import type { TaskDispatch } from './task-dispatch.ts'
 import { connectionOfTask, leasesOfTask, optionsOfTask } from './task-leases.ts'
 import { logFolder, PIPELINE_LOG } from './task-log.ts'
+import { MOST_THREADS } from './task-threads.ts'
+import { forgetRuns } from './workers/task-runs.ts'
 import { createTaskLog } from './write-log.ts'
 
 export interface RunnerOptions {
@@ -60,7 +62,7 @@ interface Run {
 const LOOK_MS = 500
 /** Half a minute is left for the calculation itself: what is sent counts within one. */
 const CALCULATION_DELAY_MS = 20_000
-/** Servers that died are forgotten this often. */
+/** Servers that died are forgotten this often, and what nobody waits for. */
 const FORGET_MS = 10_000
 const STOPPED = 'this server stops'
 
@@ -71,9 +73,9 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
   const { consume, maxParallel, resume, leaseMs = LEASE_MS, version = '' } = options
   const { calculationDelayMs = CALCULATION_DELAY_MS } = options
   const running = new Map<number, Run>()
-  const about = { role: 'server', host: hostname(), version }
   // Workers live on without this server, and so do their tasks.
   const runsTasks = dispatch.follow === undefined
+  const about = { role: 'server', host: hostname(), version, concurrency: consume && runsTasks ? MOST_THREADS : 0 }
   const joinOthers = async (): Promise<Server> => {
     const leaseHolder = newLeaseHolder()
     return {
@@ -109,6 +111,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
     if (performance.now() < forgetAt) return
     forgetAt = performance.now() + FORGET_MS
     await server.membership.forgetDead()
+    await forgetRuns(database, server.membership.isDead)
   }
 
   async function consumeQueue(): Promise<void> {

@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts'
 import { isLeaseHolderGone } from '../database/lease-holder.ts'
 import type { RowOf } from '../database/table.ts'
 import { scopeLeases, servers } from '../system/runs.ts'
-import { memoryPercent } from './interruptions.ts'
+import { memoryKills, memoryPercent } from './interruptions.ts'
 import type { Told } from './standstill/standing.ts'
 import { THRESHOLDS } from './standstill/thresholds.ts'
 
@@ -60,7 +60,8 @@ export async function joinServers(
   await insertRow(kysely, servers, { holder: leaseHolder, beats, ...about })
   return {
     beat: async () => {
-      const values = { beats: ++beats, memory_percent: memoryPercent(), standstill: tell() ?? null }
+      const memory = { memory_percent: memoryPercent(), memory_kills: memoryKills() }
+      const values = { beats: ++beats, ...memory, standstill: tell() ?? null }
       return (await updateRows(kysely, servers, { holder: leaseHolder }, values)) === 1
     },
     isDead,

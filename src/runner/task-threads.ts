@@ -6,7 +6,7 @@ import type { Begin, HandedTask, TaskDispatch, TaskOutcome } from './task-dispat
 import type { FromWorker, ToWorker, WorkerSetup } from './task-worker.ts'
 
 /** Each thread holds a heap and database connections; what is past this number waits its turn. */
-const MOST_THREADS = 8
+export const MOST_THREADS = 8
 /** Holds the largest page. */
 const HEAP_MB = 1024
 /** A thread that has had nothing to do for so long gives its memory back. */

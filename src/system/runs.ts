@@ -23,13 +23,15 @@ export const servers = defineTable(
     role: string(20),
     host: string(),
     version: string(40),
-    /** Tasks at a time; workers only. */
+    /** Tasks at a time; 0 for a server that leaves them to workers. */
     concurrency: bigint(),
     /** How much it used of the memory that it may have, at its last beat. */
     memory_percent: bigint(),
+    /** How many processes its machine had ended for lack of memory, at its last beat; empty: it does not tell. */
+    memory_kills: optional(bigint()),
     /** It takes nothing new, and will stop. */
     is_draining: boolean(),
-    /** Why the collection stands still as far as this process alone can tell, such as its disk; empty: it does not. */
+    /** Why the collection stands still as far as only this process may know, such as its disk; empty: it does not. */
     standstill: json(),
     ...written,
   },

@@ -95,6 +95,11 @@ describeOneDatabase('backups in a folder', (test) => {
       code: 1,
       errors: expect.stringMatching(/another encryption key.*Nothing was changed/),
     })
+    const keyFile = join(newFolder(), 'key')
+    writeFileSync(keyFile, 'the passphrase of another installation', { mode: 0o600 })
+    const withKey = ['backup', '--rehearse', join(folder, daysAgo(9)), '--old-key', keyFile]
+    const opened = await runCli([...withKey, '--database', await test.createDatabase()], environment())
+    expect(opened).toMatchObject({ code: 0, output: expect.stringContaining('can be restored') })
   })
 
   it('are refused with one sentence each when they are asked for in a wrong way', { timeout: ENOUGH_MS }, async () => {
@@ -111,6 +116,7 @@ describeOneDatabase('backups in a folder', (test) => {
       [['--to', folder, '--keep-days', 'many'], /--keep-days .*must be a number from 1/],
       [['--to', folder, '--force'], /--force is not for --to/],
       [['x', '--database', test.url], /--database is for --rehearse/],
+      [['--to', folder, '--rehearse', '--old-key', 'x'], /--old-key is for --rehearse FILE/],
       [['--to', join(folder, 'missing')], /There is no folder .*missing: create it first/],
       [['--to', file], /is not a folder/],
       [['s3://backups/weir'], /Use --to s3:\/\/backups\/weir/],
@@ -118,6 +124,7 @@ describeOneDatabase('backups in a folder', (test) => {
       [['--rehearse', folder], /is a folder: name a backup in it; the newest is .*weir-backup-/],
       [['--rehearse', join(folder, 'none')], /does not exist/],
       [['--rehearse', file], /is damaged, or is not a backup|ends in the middle/],
+      [['--rehearse', join(folder, daysAgo(1)), '--database', 'lake'], /weir: --database is not an address/],
       [
         ['--rehearse', join(folder, daysAgo(1)), '--database', test.url],
         /is not empty: it has \d+ tables.*Nothing was/,

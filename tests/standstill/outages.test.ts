@@ -12,7 +12,14 @@ import { fillDisk, mayMount, mountSmallDisk, type SmallDisk } from '../support/s
 import { sharedBrowser } from '../web/support/browser.ts'
 import { type FakeFleet, startFakeFleet } from '../workers/support/fake-fleet.ts'
 import { addBoards, type Fleet, openFleet } from '../workers/support/fleet.ts'
-import { expectOver, expectTold, newFolder, type StandingServer, startServer } from './support/standing-servers.ts'
+import {
+  expectOver,
+  expectTold,
+  findings,
+  newFolder,
+  type StandingServer,
+  startServer,
+} from './support/standing-servers.ts'
 
 const HELD_UP_MS = 600_000
 let first = 1
@@ -228,6 +235,12 @@ describeOneDatabase('the collection stands still', (test) => {
   it('when no worker is there, or none that lives', async () => {
     const machine = { url: test.url, dataFolder: newFolder(), runTasksOn: 'workers' } as const
     const server = await start(machine)
+    // Nothing waits, and whoever asks does not have the settings of the server.
+    const toldElsewhere = async () => {
+      const found = await findings({ url: test.url, dataFolder: newFolder() })
+      return found.filter(({ check }) => check === 'runner').map(({ state, message }) => `${state}: ${message}`)
+    }
+    await until(async () => (await toldElsewhere()).some((line) => line.startsWith('bad: No worker takes tasks: none')))
     vendor.latencyMs = HELD_UP_MS
     const before = vendor.asked
     const run = await startRun(fleet.control, vendor)
@@ -238,6 +251,7 @@ describeOneDatabase('the collection stands still', (test) => {
     await expectOver(place, 'no_worker')
     await untilAsked(vendor, before)
     expect(await server.ask('/metrics')).toMatch(/weir_servers\{kind="worker",state="alive"\} 1/)
+    expect(await toldElsewhere()).toEqual(['good: 1 server at work with 1 worker; 1 run under way, 0 waiting'])
     await worker.kill('SIGKILL')
     await expectTold(place, { cause: 'no_worker', severity: 'critical', sentence })
     vendor.latencyMs = 0

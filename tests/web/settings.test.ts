@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { insertRow } from '../../src/control-plane/store.ts'
-import { servers } from '../../src/system/runs.ts'
+import { pipelineLeases, servers } from '../../src/system/runs.ts'
 import { taskRuns } from '../../src/system/workers.ts'
 import { describeOwnServer } from './support/client.ts'
 
@@ -130,6 +130,7 @@ describeOwnServer('the settings', (client) => {
       version: '1.2.3',
       concurrency: 8,
     })
+    await insertRow(kysely, pipelineLeases, { pipeline_id: 1, holder: 'a server', cancel_requested: false })
     const run = { pipeline_id: 1, plugin: 'github', leases: [], coordinator: 'a server', position: 1 }
     await insertRow(kysely, taskRuns, { ...run, task_id: 901, token: 'a', project: 'harbour', worker })
     await insertRow(kysely, taskRuns, { ...run, task_id: 902, token: 'b', project: 'quay', note: 'It has no plugin.' })

@@ -75,15 +75,17 @@ describe('weir worker', () => {
         workers: [{ concurrency: 3, isDraining: false, tasks: [] }],
         waiting: [],
       })
-      const { findings } = await ask('/v1/health')
-      expect(findings.find(({ check }: { check: string }) => check === 'runner').message).toContain(
-        '1 server at work with 1 worker',
-      )
+      const isKnown = async () => {
+        const { findings } = await ask('/v1/health')
+        const { message } = findings.find(({ check }: { check: string }) => check === 'runner')
+        return message.startsWith('1 server at work with 1 worker;')
+      }
+      await until(isKnown)
     })
 
     it('refuses what cannot work, with a sentence', async () => {
-      const fails = async (changes: Record<string, string>, parameters: readonly string[] = []) => {
-        const { code, errors } = await runCli(['worker', ...parameters], { ...environment(), ...changes })
+      const fails = async (changes: Record<string, string>, parameters: readonly string[] = [], command = 'worker') => {
+        const { code, errors } = await runCli([command, ...parameters], { ...environment(), ...changes })
         expect(code).toBe(1)
         return errors
       }
@@ -94,13 +96,18 @@ describe('weir worker', () => {
         fails({ DB_URL: '' }),
         fails({}, ['--concurrency', 'many']),
         fails({ DB_URL: empty }),
+        fails({ DB_URL: '' }, [], 'up'),
+        fails({ DB_URL: '', RUN_TASKS_ON: '', QUEUE_URL: 'any://host' }, [], 'up'),
       ])
+      const alone = 'RUN_TASKS_ON=workers needs a database that workers reach'
       expect(refusals).toEqual([
         expect.stringContaining('is not the one that this database was set up with'),
         expect.stringContaining('RUN_TASKS_ON is wrong: must be server or workers'),
         expect.stringContaining('DB_URL is not set'),
         expect.stringContaining('--concurrency must be a number from 1 to 100'),
         expect.stringContaining('start a server on it first'),
+        expect.stringContaining(alone),
+        expect.stringContaining(alone),
       ])
     })
 

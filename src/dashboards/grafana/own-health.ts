@@ -48,7 +48,7 @@ const SECTIONS: readonly OwnSection[] = [
       stat('Runs that wait', 'Nobody has taken them yet.', 'max(weir_pipelines{state="waiting"})', 'short'),
       stat(
         'Longest wait',
-        'How long the oldest of them has waited.',
+        'How long the oldest run has waited of which no task has begun.',
         'max(weir_queue_oldest_seconds)',
         's',
         [600, 3600],

@@ -13,8 +13,10 @@ interface Cause {
   /** For those who may not see the whole installation. */
   readonly title: string
   readonly severities: readonly Severity[]
-  /** Others cannot see it by themselves: this process tells them. */
+  /** Others may not see it by themselves, so this process tells them. */
   readonly isOwn: boolean
+  /** It is true of this machine alone. */
+  readonly isOfMachine: boolean
   find(facts: Facts, thresholds: Thresholds): readonly Found[]
 }
 
@@ -29,9 +31,14 @@ const START_WORKER =
   'Start one with `npx weir worker`, with the DB_URL and ENCRYPTION_SECRET of the servers, or set RUN_TASKS_ON=server on all servers.'
 const START_SERVER = 'Start a server with `npm start`; one with CONSUME_PIPELINES=false takes no runs.'
 
+const KNOWN_TO_ALL = { isOwn: false, isOfMachine: false }
+/** As long as no task waits, only their settings say that they need workers. */
+const KNOWN_TO_SERVERS = { isOwn: true, isOfMachine: false }
+const OF_MACHINE = { isOwn: true, isOfMachine: true }
+
 export const CAUSES: Readonly<Record<CauseName, Cause>> = {
   no_worker: {
-    ...{ check: 'runner', title: 'No worker takes tasks.', severities: ['critical'], isOwn: false },
+    ...{ check: 'runner', title: 'No worker takes tasks.', severities: ['critical'], ...KNOWN_TO_SERVERS },
     find(facts) {
       const queue = knownQueue(facts)
       if (!queue) return []
@@ -48,7 +55,7 @@ export const CAUSES: Readonly<Record<CauseName, Cause>> = {
   },
 
   database_slow: {
-    ...{ check: 'database', title: 'The database is slow.', severities: ['critical', 'warning'], isOwn: false },
+    ...{ check: 'database', title: 'The database is slow.', severities: ['critical', 'warning'], ...KNOWN_TO_ALL },
     find({ database: { statementSeconds, failure } }, { slowStatementMs }) {
       const about = { subject: '' }
       if (statementSeconds === undefined) {
@@ -63,7 +70,7 @@ export const CAUSES: Readonly<Record<CauseName, Cause>> = {
   },
 
   database_read_only: {
-    ...{ check: 'database', title: 'The database accepts no changes.', severities: ['critical'], isOwn: false },
+    ...{ check: 'database', title: 'The database accepts no changes.', severities: ['critical'], ...KNOWN_TO_ALL },
     find({ database: { refusesChanges } }) {
       if (refusesChanges === '') return []
       const remedy = 'Make it accept changes again, or set DB_URL to the server that does; runs continue by themselves.'
@@ -72,7 +79,7 @@ export const CAUSES: Readonly<Record<CauseName, Cause>> = {
   },
 
   disk_full: {
-    ...{ check: 'disk', title: 'A disk is full, or nearly.', severities: ['critical', 'warning'], isOwn: true },
+    ...{ check: 'disk', title: 'A disk is full, or nearly.', severities: ['critical', 'warning'], ...OF_MACHINE },
     find({ disk }, { fullBytes, fullShare, nearlyFullBytes, nearlyFullShare }) {
       if (!disk) return []
       const { folder, freeBytes, sizeBytes } = disk
@@ -86,7 +93,7 @@ export const CAUSES: Readonly<Record<CauseName, Cause>> = {
   },
 
   clock_off: {
-    ...{ check: 'clock', title: 'A clock is wrong.', severities: ['warning'], isOwn: true },
+    ...{ check: 'clock', title: 'A clock is wrong.', severities: ['warning'], ...OF_MACHINE },
     find({ database: { clockOffsetSeconds = 0 } }, { clockOffMs }) {
       if (Math.abs(clockOffsetSeconds) * 1000 <= clockOffMs) return []
       const side = clockOffsetSeconds > 0 ? 'ahead of' : 'behind'
@@ -98,7 +105,7 @@ export const CAUSES: Readonly<Record<CauseName, Cause>> = {
   },
 
   queue_not_moving: {
-    ...{ check: 'runner', title: 'Runs wait, and nobody continues them.', severities: ['critical'], isOwn: false },
+    ...{ check: 'runner', title: 'Runs wait, and nobody continues them.', severities: ['critical'], ...KNOWN_TO_ALL },
     find(facts) {
       const queue = knownQueue(facts)
       return queue ? [...notTakenOver(queue), ...notTaken(queue), ...leftByWorkers(queue)] : []
@@ -106,7 +113,7 @@ export const CAUSES: Readonly<Record<CauseName, Cause>> = {
   },
 
   source_refuses: {
-    ...{ check: 'sources', title: 'A source refuses every request.', severities: ['warning'], isOwn: true },
+    ...{ check: 'sources', title: 'A source refuses every request.', severities: ['warning'], ...OF_MACHINE },
     find: ({ refusals }) =>
       [...Map.groupBy(refusals, ({ connection }) => connection)].map(([connection, own]) => {
         const seconds = Math.max(...own.map((each) => each.seconds))

@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.ts'
 import { isLeaseHolderGone } from '../../database/lease-holder.ts'
 import { pipelines } from '../../system/pipelines.ts'
 import { pipelineLeases, servers } from '../../system/runs.ts'
-import { taskRuns } from '../../system/workers.ts'
+import { openRuns } from '../workers/task-runs.ts'
 import type { Told } from './standing.ts'
 
 export interface Member {
@@ -13,7 +13,7 @@ export interface Member {
   readonly host: string
   readonly isAlive: boolean
   readonly isDraining: boolean
-  /** Tasks at a time; of workers. */
+  /** Tasks at a time; none for a server that leaves them to workers. */
   readonly places: number
   /** What it tells of itself. */
   readonly told: Told | undefined
@@ -64,7 +64,7 @@ export function createQueueReader({ kysely }: Database, silentMs: number): Queue
         .where('run.status', 'in', UNFINISHED)
         .orderBy('run.id')
         .execute(),
-      selectRows(kysely, taskRuns, (query) => query.where('outcome', '=', '').orderBy('created_at')),
+      openRuns(kysely),
     ])
     for (const holder of seen.keys()) if (!rows.some((row) => row.holder === holder)) seen.delete(holder)
     const alive = new Set(rows.filter(({ holder, beats }) => isAlive(holder, beats)).map(({ holder }) => holder))

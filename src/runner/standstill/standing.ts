@@ -39,7 +39,7 @@ export interface Standing extends Omit<Found, 'seconds'> {
   /** The machine that it is true of; empty: of the whole installation. */
   readonly host: string
 }
-/** What a process stores with its beat: what is true of it alone. */
+/** What a process stores with its beat: what others may not see by themselves. */
 export interface Told {
   readonly process: string
   readonly standing: readonly (Omit<Standing, 'since'> & { readonly since: string })[]

@@ -36,7 +36,7 @@ const keyOf = ({ cause, subject, isEarly }: Trouble | Standing, host = '') =>
   JSON.stringify([cause, host, subject, isEarly === true])
 
 function standingOf({ seconds: _, ...trouble }: Trouble, since: Date): Standing {
-  return { ...trouble, since, host: CAUSES[trouble.cause].isOwn ? hostname() : '' }
+  return { ...trouble, since, host: CAUSES[trouble.cause].isOfMachine ? hostname() : '' }
 }
 const sinceOf = ({ seconds = 0 }: Trouble) => new Date(Date.now() - 1000 * seconds)
 

@@ -15,7 +15,7 @@ import { repeat } from '../repeat.ts'
 import { CANCELLED } from '../run-pipeline.ts'
 import { LEASE_MS, watchServers } from '../servers.ts'
 import type { TaskDispatch, TaskOutcome } from '../task-dispatch.ts'
-import { forgetRuns, isRunning, outcomeOf, type TaskRun, withdrawRun, writeRun } from './task-runs.ts'
+import { isRunning, outcomeOf, type TaskRun, withdrawRun, writeRun } from './task-runs.ts'
 
 export interface QueueDispatchOptions {
   readonly database: Database
@@ -34,7 +34,6 @@ interface Watched {
 }
 
 const LOOK_MS = 250
-const FORGET_MS = 10_000
 
 const again = (message: string): TaskOutcome => ({ status: 'TASK_RESUME', message })
 const isStopping = ({ aborted, reason }: AbortSignal) => aborted && reason !== CANCELLED
@@ -46,7 +45,6 @@ export function createQueueDispatch(options: QueueDispatchOptions): TaskDispatch
   const watched = new Map<number, Watched>()
   /** What was last heard of workers; others may forget those that died. */
   const lastSigns = new Map<string, RowOf<typeof servers>>()
-  let forgetAt = 0
   let lastWrite: Promise<unknown> = Promise.resolve()
 
   /** One after another: each task's place in the queue follows from those before it. */
@@ -57,10 +55,6 @@ export function createQueueDispatch(options: QueueDispatchOptions): TaskDispatch
   }
 
   async function look(): Promise<void> {
-    if (performance.now() >= forgetAt) {
-      forgetAt = performance.now() + FORGET_MS
-      await forgetRuns(database, isDead)
-    }
     // Before the question: what is watched from now on may have been written after its answer.
     const waiting = [...watched]
     if (waiting.length === 0) return

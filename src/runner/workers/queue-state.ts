@@ -3,8 +3,7 @@ import type { Config } from '../../config.ts'
 import { selectRows } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
 import { servers } from '../../system/runs.ts'
-import { taskRuns } from '../../system/workers.ts'
-import { isRunning, type TaskRun } from './task-runs.ts'
+import { isRunning, openRuns, type TaskRun } from './task-runs.ts'
 
 export interface QueueState {
   readonly runTasksOn: Config['runTasksOn']
@@ -31,7 +30,7 @@ interface WorkerState {
 export async function readQueue({ kysely }: Database, { runTasksOn }: Pick<Config, 'runTasksOn'>): Promise<QueueState> {
   const [members, runs] = await Promise.all([
     selectRows(kysely, servers, (query) => query.orderBy('host').orderBy('holder')),
-    selectRows(kysely, taskRuns, (query) => query.where('outcome', '=', '').orderBy('task_id')),
+    openRuns(kysely),
   ])
   const running = Map.groupBy(runs.filter(isRunning), ({ worker }) => worker)
   const waiting = Map.groupBy(

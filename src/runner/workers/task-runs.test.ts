@@ -9,7 +9,17 @@ import { taskRuns } from '../../system/workers.ts'
 import { createLeases } from '../leases.ts'
 import { cancelPipeline } from '../queue.ts'
 import { joinServers } from '../servers.ts'
-import { claimRun, endRun, reserveRun, type TaskRun, waitingRuns, wantedTokens, writeRun } from './task-runs.ts'
+import {
+  claimRun,
+  endRun,
+  forgetRuns,
+  openRuns,
+  reserveRun,
+  type TaskRun,
+  waitingRuns,
+  wantedTokens,
+  writeRun,
+} from './task-runs.ts'
 
 const SERVER = 'a server'
 const WORKER = 'a worker'
@@ -96,6 +106,22 @@ describeEachDatabase('a task that was handed out', (test) => {
     await updateRows(kysely(), pipelineLeases, { pipeline_id: first.pipelineId }, { holder: 'another server' })
     await updateRows(kysely(), pipelineLeases, { pipeline_id: second.pipelineId }, { cancel_requested: true })
     expect(await mine()).toEqual([])
+  })
+
+  it('waits only while its server holds the pipeline, and is then forgotten', async () => {
+    const open = async () => (await openRuns(kysely())).map(({ task_id }) => task_id)
+    const [left, kept, running] = [await handOut(), await handOut(), await handOut()]
+    expect(await claimRun(test.database, running.run, WORKER)).toBe(true)
+    expect(await open()).toEqual(expect.arrayContaining([left.id, kept.id, running.id]))
+    // As a server does that was told to run tasks itself.
+    await updateRows(kysely(), pipelineLeases, { pipeline_id: left.pipelineId }, { holder: 'another server' })
+    await deleteRows(kysely(), pipelineLeases, { pipeline_id: running.pipelineId })
+    expect(await open()).not.toContain(left.id)
+    await forgetRuns(test.database, async () => false)
+    const stored = async ({ id }: { id: number }) => (await findRow(kysely(), taskRuns, { task_id: id })) !== undefined
+    expect([await stored(left), await stored(kept), await stored(running)]).toEqual([false, true, true])
+    expect(await open()).toEqual(expect.arrayContaining([kept.id, running.id]))
+    await endRun(test.database, running.run, WORKER, COMPLETED)
   })
 
   it('is reserved by one worker that lives, and keeps the time of its first start', async () => {

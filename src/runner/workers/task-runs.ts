@@ -64,6 +64,24 @@ async function nextPosition(queries: Queries, project: string): Promise<number> 
   return Number(position ?? 0) + 1
 }
 
+/** Leases of the servers that handed a run out: as long as they have its pipeline, the run is to be taken. */
+const leasesOfCoordinators = (queries: Queries) =>
+  queries
+    .selectFrom(`${pipelineLeases.name} as lease`)
+    .select('lease.pipeline_id')
+    .whereRef('lease.pipeline_id', '=', `${taskRuns.name}.pipeline_id`)
+    .whereRef('lease.holder', '=', `${taskRuns.name}.coordinator`)
+
+/** What workers run, and what they may take: not what a server left that has stopped or lost the pipeline. */
+export const openRuns = (queries: Queries): Promise<TaskRun[]> =>
+  selectRows(queries, taskRuns, (query) =>
+    query
+      .where('outcome', '=', '')
+      .where((where) => where.or([where('worker', '!=', ''), where.exists(leasesOfCoordinators(queries))]))
+      .orderBy('created_at')
+      .orderBy('task_id'),
+  )
+
 /** As many as a worker looks at: what it leaves to others must not hide what comes after. */
 const MOST_WAITING = 200
 
@@ -72,12 +90,7 @@ const MOST_WAITING = 200
  * of servers that have lost or cancelled the pipeline.
  */
 export function waitingRuns(queries: Queries, left: readonly string[]): Promise<TaskRun[]> {
-  const held = queries
-    .selectFrom(`${pipelineLeases.name} as lease`)
-    .select('lease.pipeline_id')
-    .whereRef('lease.pipeline_id', '=', `${taskRuns.name}.pipeline_id`)
-    .whereRef('lease.holder', '=', `${taskRuns.name}.coordinator`)
-    .where('lease.cancel_requested', '=', false)
+  const held = leasesOfCoordinators(queries).where('lease.cancel_requested', '=', false)
   return selectRows(queries, taskRuns, (query) => {
     const waiting = query.where('worker', '=', '').where('outcome', '=', '')
     const own = left.length > 0 ? waiting.where('token', 'not in', left) : waiting
@@ -200,11 +213,19 @@ export async function wantedTokens(queries: Queries, worker: string): Promise<Re
   return new Set(rows.map(({ token }) => token as string))
 }
 
-/** Forgets what nobody will ask for: runs of tasks that have ended, unless a worker that lives is still at it. */
+/**
+ * Forgets what nobody will ask for: what waits for a server that has lost the pipeline, and runs of tasks that have ended, unless
+ * a worker that lives is still at it. Every server does: the one that handed them out may be gone, and none leave tasks to workers.
+ */
 export async function forgetRuns(
   { kysely }: Database,
   isDead: (leaseHolder: string) => Promise<boolean>,
 ): Promise<void> {
+  // Read before: a statement that deletes what it looks for would hold up those who take tasks.
+  const left = await selectRows(kysely, taskRuns, (query) =>
+    query.where('worker', '=', '').where(({ not, exists }) => not(exists(leasesOfCoordinators(kysely)))),
+  )
+  for (const { task_id, token } of left) await deleteRows(kysely, taskRuns, { task_id, token, worker: '' })
   const ended = kysely.selectFrom(tasks.name).select('id').where('status', 'in', FINISHED)
   for (const row of await selectRows(kysely, taskRuns, (query) => query.where('task_id', 'in', ended))) {
     if (isRunning(row) && !(await isDead(row.worker))) continue

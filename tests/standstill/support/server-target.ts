@@ -38,6 +38,7 @@ const runner = await startRunner(control, {
   ...{ consume, maxParallel: 0, resume: true, leaseMs, calculationDelayMs: 86_400_000 },
   tellStandstill: standstill.told,
 })
+standstill.start()
 process.once('SIGTERM', async () => {
   await server.close()
   await runner.stop()

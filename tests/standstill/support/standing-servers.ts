@@ -78,7 +78,7 @@ interface Wanted {
 
 /** The overview asks `/v1/attention`, and the page of a run asks for its own: a browser looks at both, once. */
 export async function expectTold({ server, run, machine }: Place, { cause, severity, sentence }: Wanted) {
-  const of = (answer: any) => answer.standing?.find((each: any) => each.cause === cause)
+  const of = (answer: any) => answer.standing?.find((each: any) => each.cause === cause && sentence.test(each.sentence))
   const told = await until(async () => of(await server.ask('/v1/attention')))
   expect(told).toMatchObject({
     severity,
