@@ -194,9 +194,26 @@ describeEachDatabase('real API servers', (database) => {
       back = act(engine, row.id, { action: 'rollback', actor: 'ada' })
       back.catch(() => undefined)
       while (!told.some((text) => text.includes('failed calling webhook'))) await sleep(20)
+      const asked = performance.now()
+      while (stage.world.liveWeights()?.[1] !== 0) await sleep(20)
+      console.info(`rules right ${Math.round(performance.now() - asked)} ms after the webhook refused`)
+      expect((await now(row)).state).toBe('rolling-back')
     })
     expect((await back!).state).toBe('rolled-back')
-    expect(stage.world.liveWeights()).toEqual([100, 0])
+    await seen(() => expect(stage.world.liveWeights()).toEqual([100, 0]))
+  })
+
+  test('nobody reconciles: a rollback changes the rules itself, and they stay right when the controller is back', async () => {
+    const row = await start()
+    await shift(row, 2)
+    stage.world.currentController.isPaused = true
+    const asked = performance.now()
+    expect((await go(row, 'rollback')).state).toBe('rolled-back')
+    console.info(`rolled back without a controller in ${Math.round(performance.now() - asked)} ms`)
+    expect(stage.world.liveWeights()?.[1]).toBe(0)
+    stage.world.currentController.isPaused = false
+    stage.world.currentController.reconcile()
+    await seen(() => expect(stage.world.liveWeights()).toEqual([100, 0]))
   })
 
   test('a server that restarts in the middle of a step is waited for', async () => {

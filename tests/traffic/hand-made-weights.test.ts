@@ -44,7 +44,7 @@ describeEachDatabase('somebody changes the weights at AWS', (database) => {
     expect(stage.world.liveWeights()).toEqual([70, 30])
     // Asking again changes nothing, and neither does it without a reason.
     await expect(go(row, 'advance')).rejects.toThrow('Drift')
-    await expect(go(row, 'advance', { acceptLive: true })).rejects.toThrow('give a reason')
+    await expect(go(row, 'advance', { acceptLive: true })).rejects.toThrow('say why with --reason')
     expect(stage.world.liveWeights()).toEqual([70, 30])
     const after = await go(row, 'advance', { acceptLive: true, reason: 'bob tried something' })
     expect(after).toMatchObject({ state: 'shifting', step: 2, problem: null })

@@ -264,7 +264,7 @@ describeEachDatabase('traffic switch', (database) => {
         state: 'paused',
         problem: expect.stringContaining(foreign),
       })
-      await expect(go(row, 'advance', { acceptLive: true })).rejects.toThrow('give a reason')
+      await expect(go(row, 'advance', { acceptLive: true })).rejects.toThrow('say why with --reason')
       expect((await go(row, 'advance', { acceptLive: true, reason: 'a test of mine' })).state).toBe('shifting')
       expect(world.liveWeights()).toEqual([50, 50])
     })
@@ -490,7 +490,7 @@ describeEachDatabase('traffic switch', (database) => {
       const group = [...world.elb.groups.values()].find(({ name }) => name === world.plan.targetGroup.name)!
       group.targets.set('10.2.1.2:8080', 'unhealthy')
       await expect(go(row, 'advance')).rejects.toThrow('1 of 2 targets are healthy')
-      await expect(go(row, 'advance', { overrideGates: true })).rejects.toThrow('give a reason')
+      await expect(go(row, 'advance', { overrideGates: true })).rejects.toThrow('say why with --reason')
       expect((await go(row, 'advance', { overrideGates: true, reason: 'one pod is being replaced' })).step).toBe(2)
       expect(
         (await journalOf(database.database, row.id)).some(({ detail }) => detail.includes('one pod is being replaced')),

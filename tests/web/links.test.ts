@@ -17,8 +17,12 @@ const PATIENCE_MS = 900_000
 const IS_WHOLE = process.env.FULL_SIZE === 'true'
 /** What the server answers itself. */
 const SWAGGER = '/swagger'
-/** Forms that nobody filled in: the server says at which field. And a run that another page began. */
-const REFUSED = ['/new, button “Test connection”', 'of this blueprint is not finished yet: wait for it, or cancel it.']
+/** Forms that nobody filled in: the server says at which field. A run that another page began. And no clusters stand here. */
+const REFUSED = [
+  '/new, button “Test connection”',
+  'of this blueprint is not finished yet: wait for it, or cancel it.',
+  'The kubeconfig has no context',
+]
 const WEB = join(import.meta.dirname, '../../web')
 
 it('addresses that no type knows are those of places', () => {
