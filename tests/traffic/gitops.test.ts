@@ -348,6 +348,9 @@ describeOneDatabase('a switch through a repository', (database) => {
   test('each conflict has an outcome and a sentence, and writes nothing', async () => {
     const row = await start()
     await go(row, 'prepare')
+    await expect(go(row, 'advance', { directly: true, reason: 'test' })).rejects.toThrow(
+      '--directly needs a plan in mode apply; this one is in mode gitops',
+    )
     for (const reconciler of reconcilers) reconciler.isPaused = true
     const original = remote.files('main').get('blue/web.yaml')!
     const unchanged = async (sentence: string | RegExp) => {

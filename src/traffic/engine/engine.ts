@@ -70,6 +70,7 @@ export async function act(engine: Engine, id: string, request: Request): Promise
   try {
     const plan = await planFor(run, request.action)
     transitionOf(run.row.state, request.action)
+    refusePastController(plan, request)
     if (request.isRepeated === true && run.row.state === 'paused')
       throw new TrafficError('conflict', `Switch ${id} was paused meanwhile: ${run.row.problem}. It waits no longer.`)
     if (isRollback && request.reason && !run.has('note', 'reason')) await run.write('note', 'reason', request.reason)
@@ -80,6 +81,15 @@ export async function act(engine: Engine, id: string, request: Request): Promise
     await run.end()
   }
   return getSwitch(engine.database, id)
+}
+
+/** Whoever else writes the Ingress, a repository or a person, would set the rules back. */
+function refusePastController({ mode }: Plan, { action, directly }: Request): void {
+  if (directly !== true || action !== 'advance' || mode === 'apply') return
+  throw new TrafficError(
+    'invalid',
+    `${flagOf('directly')} needs a plan in mode apply; this one is in mode ${mode}. Wait until the controller is back and advance again, or roll back.`,
+  )
 }
 
 /** What holds traffic or takes things away goes by the plan that was carried out; only moving on needs it untouched. */
@@ -172,6 +182,8 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
   },
   async dns({ engine, run, scope, contexts, request }) {
     await moveNames(engine, run, scope, contexts, request.uncheckedDns !== true)
+    // The quiet time begins now, however long that took.
+    await askTime(engine, run, scope, contexts[0]!)
     await enter(run, 'dns-switched', { dns_confirmed_at: engine.now(), problem: null })
   },
   async cleanup(work) {
