@@ -3,6 +3,7 @@ import type { Outside } from '../../src/traffic/effects/effect.ts'
 import { connect } from '../../src/traffic/engine/connect.ts'
 import { act } from '../../src/traffic/engine/engine.ts'
 import type { Request } from '../../src/traffic/engine/engine-types.ts'
+import { switchStatus } from '../../src/traffic/engine/status.ts'
 import type { SwitchRow } from '../../src/traffic/engine/store.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
 import { describeOneDatabase } from '../support/databases.ts'
@@ -232,6 +233,7 @@ describeOneDatabase('rollback always wins', (database) => {
     await go(row, 'rollback')
     await kill(row, 'abort', (outside, die) => ({ ...outside, current: { ...outside.current, patchIngress: die } }))
     expect((await tick(stage.engine, row.id)).state).toBe('cleaning')
+    expect((await switchStatus(stage.engine, await now(row))).next.says).toContain('abort again to continue')
     setWeights(70, 30)
     expect((await tick(stage.engine, row.id)).state).toBe('rolled-back')
     expect(stage.world.liveWeights()).toEqual([100, 0])

@@ -42,7 +42,12 @@ export function nextOf(row: SwitchRow, plan: Plan, live: Live, secondsLeft: numb
     case 'dns-switched':
       return cleanUpNext(row, plan, now)
     case 'cleaning':
-      return soon(isWorking ? 'Weir cleans up.' : 'Cleaning up was interrupted: repeat it to continue.')
+      if (isWorking) return soon('Weir cleans up.')
+      return soon(
+        row.dns_confirmed_at === null
+          ? 'The abort was interrupted: abort again to continue, or roll back.'
+          : 'Cleaning up was interrupted: clean up again to continue, or roll back.',
+      )
     default:
       return row.verified_at === null ? unverified(row, plan, isWorking) : stepNext(row, plan, live, secondsLeft)
   }
