@@ -100,6 +100,9 @@ describeEachDatabase('AWS that is not ours', (database) => {
       return {
         ...outside,
         clock: {
+          get heard() {
+            return clock.heard
+          },
           get last() {
             return at(clock.last)
           },

@@ -39,6 +39,20 @@ describeEachDatabase('a plan that advances by itself', (database) => {
     expect(stage.world.liveWeights()).toEqual([90, 10])
   })
 
+  test('a gate that fails before the first step moves nothing, and nobody says that it is paused', LIMIT, async () => {
+    const row = await start((plan) => {
+      auto(plan)
+      plan.steps[0]!.gates = [{ kind: 'targetsHealthy', minHealthy: 9, minRatio: 0, failureLimit: 1 }]
+    })
+    await go(row, 'prepare')
+    expect((await tick(stage.engine, row.id)).state).toBe('prepared')
+    expect((await switchStatus(stage.engine, await now(row))).next.says).toBe(
+      'Gate targetsHealthy has failed: 2 of 2 targets are healthy. Nothing moves until it passes.',
+    )
+    await expect(go(row, 'advance')).rejects.toThrow('No request moves; the switch stays prepared.')
+    expect((await now(row)).state).toBe('prepared')
+  })
+
   test('a plan that does not is left where it is', LIMIT, async () => {
     const row = await start()
     await go(row, 'prepare')

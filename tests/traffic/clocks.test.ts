@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeStatus } from '../../src/cli/traffic/status-text.ts'
+import { clockProblem } from '../../src/traffic/engine/aws-time.ts'
 import { act } from '../../src/traffic/engine/engine.ts'
 import type { Request } from '../../src/traffic/engine/engine-types.ts'
 import { switchStatus } from '../../src/traffic/engine/status.ts'
@@ -12,6 +13,13 @@ import { setStage } from './support/stage.ts'
 
 const LIMIT = { timeout: 240_000 }
 const HOUR_MS = 3_600_000
+
+test('an answer that is a while ago makes no clock wrong', () => {
+  const answered = Date.parse('2026-11-15T12:00:00Z')
+  const clock = { last: answered, rules: answered, heard: performance.now() - 45_000 }
+  expect(clockProblem(new Date(answered + 45_000), { clock })).toBeUndefined()
+  expect(clockProblem(new Date(answered), { clock })).toContain('45 s behind the clock of AWS')
+})
 
 describeEachDatabase('the clock of an operator is wrong', (database) => {
   const stage = setStage(database)
@@ -69,6 +77,22 @@ describeEachDatabase('the clock of an operator is wrong', (database) => {
     for (const skew of [2 * HOUR_MS, 0]) await expect(cleanUp(skew)).rejects.toThrow('Wait 60 more minutes')
     later(3600)
     expect((await cleanUp(-2 * HOUR_MS)).state).toBe('cleaned-up')
+  })
+
+  test('a look-up that takes its time shortens no quiet time', LIMIT, async () => {
+    const row = await start((plan) => (plan.dns.quietMinutes = 60))
+    await stage.shift(row, 4)
+    stage.world.pointDnsAt('target')
+    const connect: typeof stage.engine.connect = async (...call) => {
+      const outside = await stage.engine.connect(...call)
+      const answersOf = (name: string) => {
+        later(240)
+        return outside.answersOf(name)
+      }
+      return { ...outside, answersOf }
+    }
+    const after = await act({ ...stage.engine, connect }, row.id, { action: 'dns', actor: 'ada' })
+    expect(after.dns_confirmed_at).toEqual(stage.clock)
   })
 
   test('while AWS does not say what time it is, nothing moves on', LIMIT, async () => {

@@ -308,6 +308,7 @@ describeOneDatabase('a switch through a repository', (database) => {
     await expect(go(row, 'rollback')).rejects.toThrow(
       /merge branch weir\/shop-web into main of .*rollback, weights 100\/0.*main is protected.*already sends everything to cluster blue/s,
     )
+    // The target group stays in the rule, as the Ingress will have it.
     expect(live()).toEqual([100, 0])
     expect((await now(row)).state).toBe('rolling-back')
     const tip = remote.head(PROPOSAL)
@@ -347,6 +348,9 @@ describeOneDatabase('a switch through a repository', (database) => {
   test('each conflict has an outcome and a sentence, and writes nothing', async () => {
     const row = await start()
     await go(row, 'prepare')
+    await expect(go(row, 'advance', { directly: true, reason: 'test' })).rejects.toThrow(
+      '--directly needs a plan in mode apply; this one is in mode gitops',
+    )
     for (const reconciler of reconcilers) reconciler.isPaused = true
     const original = remote.files('main').get('blue/web.yaml')!
     const unchanged = async (sentence: string | RegExp) => {

@@ -43,6 +43,19 @@ describeEachDatabase('a share of the traffic for a target without any healthy po
     expect(isBack()).toBe(true)
   })
 
+  test('without a server, a step that stopped half-way goes back, too', LIMIT, async () => {
+    const row = await start((plan) => (plan.verifyTimeoutSeconds = 1))
+    await shift(row, 1)
+    stage.world.currentController.isPaused = true
+    await expect(go(row, 'advance')).rejects.toThrow('rule-verified was not reached')
+    expect(await now(row)).toMatchObject({ state: 'paused', step: 2, verified_at: null })
+    stage.world.currentController.isPaused = false
+    stage.setHealth('unhealthy')
+    await expect(go(row, 'advance')).rejects.toThrow('Traffic was rolled back.')
+    expect((await now(row)).state).toBe('rolled-back')
+    expect(isBack()).toBe(true)
+  })
+
   test('a step whose targets die while it is made goes back at once, not when its time is over', LIMIT, async () => {
     const row = await start((plan) => (plan.verifyTimeoutSeconds = 3600))
     await shift(row, 1)

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
+import type { Outside } from '../../src/traffic/effects/effect.ts'
 import { connect } from '../../src/traffic/engine/connect.ts'
 import { act } from '../../src/traffic/engine/engine.ts'
+import type { Request } from '../../src/traffic/engine/engine-types.ts'
+import { switchStatus } from '../../src/traffic/engine/status.ts'
+import type { SwitchRow } from '../../src/traffic/engine/store.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
 import { describeOneDatabase } from '../support/databases.ts'
 import { ElbError } from './support/fake-elbv2.ts'
@@ -9,6 +13,36 @@ import { setStage, times } from './support/stage.ts'
 describeOneDatabase('rollback always wins', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now, journal, edit, setAction } = stage
+
+  type Fatal = (outside: Outside, die: () => Promise<never>) => Outside
+  /** A process that is killed at a call; its lease is free at once, as on the same machine. */
+  async function kill(row: SwitchRow, action: Request['action'], fatal: Fatal): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const die = (): Promise<never> => {
+        resolve()
+        return new Promise(() => {})
+      }
+      const mortal = {
+        ...stage.engine,
+        connect: async (...call: Parameters<typeof connect>) => fatal(await connect(...call), die),
+      }
+      void act(mortal, row.id, { action, actor: 'ada', confirm: stage.world.plan.name }).catch(() => undefined)
+    })
+    await database.database.kysely
+      .updateTable('_weir_traffic_switches')
+      .set({ lease_holder: null, lease_until: null })
+      .where('id', '=', row.id)
+      .execute()
+  }
+  const setWeights = (current: number, target: number) => {
+    const arn = stage.group().arn
+    for (const rule of stage.world.elb.rules.values())
+      if ('groups' in rule.action && rule.action.groups.length > 1)
+        rule.action = {
+          ...rule.action,
+          groups: rule.action.groups.map((group) => ({ ...group, weight: group.arn === arn ? target : current })),
+        }
+  }
 
   test('it takes the switch over from an advance that verifies, which then writes nothing more', async () => {
     const row = await start()
@@ -131,6 +165,97 @@ describeOneDatabase('rollback always wins', (database) => {
     await expect(go(row, 'rollback')).rejects.toThrow('Move the record')
     stage.world.pointDnsAt('current')
     expect((await tick(stage.engine, row.id)).state).toBe('rolled-back')
+  })
+
+  test('killed while it waits for the record: repeated, it looks at the weights once more', async () => {
+    const row = await start()
+    await shift(row, 4)
+    stage.world.pointDnsAt('target')
+    await go(row, 'dns')
+    await kill(row, 'rollback', (outside, die) => ({ ...outside, answersOf: die }))
+    expect(stage.world.liveWeights()).toEqual([100, 0])
+    setWeights(50, 50)
+    stage.world.pointDnsAt('current')
+    expect((await go(row, 'rollback')).state).toBe('rolled-back')
+    expect(stage.world.liveWeights()).toEqual([100, 0])
+  })
+
+  test('killed right after its write: an abort does not take that for the work of somebody else', async () => {
+    const row = await start()
+    await shift(row, 2)
+    await kill(row, 'rollback', (outside, die) => ({
+      ...outside,
+      current: {
+        ...outside.current,
+        patchIngress: (...call) => outside.current.patchIngress(...call).then(die),
+      },
+    }))
+    expect(stage.world.liveWeights()).toEqual([100, 0])
+    expect((await go(row, 'abort', stage.confirmed())).state).toBe('aborted')
+    expect(stage.ingress().metadata.annotations['alb.ingress.kubernetes.io/actions.web-switch']).toBeUndefined()
+  })
+
+  test('a rollback while one runs: who repeats it joins, who begins one takes it over, and each is told so', async () => {
+    const row = await start()
+    await shift(row, 1)
+    stage.world.current.intercept = (method) => (method === 'PATCH' ? 503 : undefined)
+    const first = go(row, 'rollback').catch((error: Error) => error)
+    while ((await now(row)).state !== 'rolling-back') await new Promise(setImmediate)
+    await expect(go(row, 'rollback', { isRepeated: true })).rejects.toThrow('Another process is working on switch')
+    expect((await tick(stage.engine, row.id)).state).toBe('rolling-back')
+    const second = go(row, 'rollback')
+    expect(await first).toMatchObject({
+      message: `Another process took over switch ${row.id}; this one stops and writes nothing more.`,
+    })
+    stage.world.current.intercept = () => undefined
+    expect((await second).state).toBe('rolled-back')
+    expect(stage.world.liveWeights()).toEqual([100, 0])
+  })
+
+  test('AWS lets nobody look while the cluster is away for a moment: it waits for the cluster', async () => {
+    const row = await start((plan) => (plan.verifyTimeoutSeconds = 3))
+    await shift(row, 1)
+    const isDenied = new ElbError('AccessDenied', 'not authorized')
+    let isAway = true
+    stage.world.elb.intercept = () => (isAway ? isDenied : undefined)
+    stage.world.current.intercept = () => (isAway ? 503 : undefined)
+    const rollingBack = go(row, 'rollback')
+    // Longer than the controller would have had.
+    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    isAway = false
+    expect((await rollingBack).state).toBe('rolled-back')
+    expect(stage.world.liveWeights()).toEqual([100, 0])
+  })
+
+  test('an abort that was interrupted is watched: no weight comes back behind it', async () => {
+    const row = await start()
+    await shift(row, 1)
+    await go(row, 'rollback')
+    await kill(row, 'abort', (outside, die) => ({ ...outside, current: { ...outside.current, patchIngress: die } }))
+    expect((await tick(stage.engine, row.id)).state).toBe('cleaning')
+    expect((await switchStatus(stage.engine, await now(row))).next.says).toContain('abort again to continue')
+    setWeights(70, 30)
+    expect((await tick(stage.engine, row.id)).state).toBe('rolled-back')
+    expect(stage.world.liveWeights()).toEqual([100, 0])
+    expect((await go(row, 'abort', stage.confirmed())).state).toBe('aborted')
+  })
+
+  test('an abort after the host name has moved does not claim that all traffic stayed', async () => {
+    const row = await start()
+    await shift(row, 4)
+    stage.world.pointDnsAt('target')
+    await go(row, 'dns')
+    await expect(go(row, 'rollback')).rejects.toThrow('Move the record')
+    expect((await go(row, 'abort', stage.confirmed())).state).toBe('cleaned-up')
+
+    await stage.end()
+    const again = await start()
+    await shift(again, 4)
+    stage.world.pointDnsAt('target')
+    await go(again, 'dns')
+    await expect(go(again, 'rollback')).rejects.toThrow('Move the record')
+    stage.world.pointDnsAt('current')
+    expect(await go(again, 'abort', stage.confirmed())).toMatchObject({ state: 'aborted', dns_confirmed_at: null })
   })
 
   test('a switch that was cleaned up is refused, with what to do', async () => {

@@ -12,6 +12,19 @@ import { describeEachDatabase } from '../support/databases.ts'
 import { ElbError } from './support/fake-elbv2.ts'
 import { setStage } from './support/stage.ts'
 
+test('every effect has words of its own', () => {
+  const folder = new URL('../../src/traffic/', import.meta.url)
+  const names = globSync('{effects,engine,gitops}/*.ts', { cwd: folder })
+    .filter((file) => !file.endsWith('.test.ts'))
+    .flatMap((file) =>
+      [...readFileSync(new URL(file, folder), 'utf8').matchAll(/\bname: '([a-z]+(?:-[a-z]+)*)',?\n/g)].map(
+        ([, name]) => name!,
+      ),
+    )
+  expect(names.length).toBeGreaterThan(25)
+  expect(names.filter((name) => !(name in EFFECTS))).toEqual([])
+})
+
 describeEachDatabase('how a switch stands', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now } = stage
@@ -151,18 +164,6 @@ describeEachDatabase('how a switch stands', (database) => {
     expect(says).toContain('Every rule of the load balancer has the weights.')
     for (const sentence of says) expect(sentence).toMatch(/^[A-Z].*[.:)]$/s)
     expect(says.filter((sentence) => /^(Began to do|Done:)/.test(sentence))).toEqual([])
-  })
-
-  test('every effect has words of its own', () => {
-    const folder = new URL('../../src/traffic/', import.meta.url)
-    const files = globSync('{effects,engine,gitops}/*.ts', { cwd: folder }).filter((file) => !file.endsWith('.test.ts'))
-    const names = files.flatMap((file) =>
-      [...readFileSync(new URL(file, folder), 'utf8').matchAll(/\bname: '([a-z]+(?:-[a-z]+)*)',?\n/g)].map(
-        ([, name]) => name!,
-      ),
-    )
-    expect(names.length).toBeGreaterThan(25)
-    expect(names.filter((name) => !(name in EFFECTS))).toEqual([])
   })
 
   test('a switch that an older Weir aborted is not called finished any more', async () => {

@@ -108,6 +108,16 @@ describeOneDatabase('messages with a way out', (database) => {
     )
   })
 
+  test('a cluster that does not answer is no unexpected failure', async () => {
+    const row = await start((plan) => (plan.verifyTimeoutSeconds = 1))
+    await go(row, 'prepare')
+    stage.world.current.intercept = () => 503
+    expect(await run('advance', row.id, '--dry-run')).toMatchObject({
+      code: 5,
+      text: expect.stringMatching(/^weir: Cannot read Ingress shop\/web in cluster blue/),
+    })
+  })
+
   test('refused credentials of AWS and of Kubernetes have an exit code of their own', async () => {
     const row = await start()
     await go(row, 'prepare')

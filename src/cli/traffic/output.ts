@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { messageOf } from '../../errors.ts'
+import { messageOf, RetryableError } from '../../errors.ts'
 import { CredentialsRefused, TrafficError, type Trouble } from '../../traffic/model/finding.ts'
 
 /** Documented in docs/traffic.md; pipelines depend on them. */
@@ -26,19 +26,27 @@ export const readText = (file: string): string => {
 const isOfRefusal = (error: unknown): error is Error =>
   error instanceof Error && (error instanceof CredentialsRefused || isOfRefusal(error.cause))
 
-/** Trouble of ours keeps its lines and gets its own exit code; the rest is the main program's. */
+/** What a program reads about trouble of ours, and its exit code; the rest is the main program's. */
+function endingOf(error: unknown): { readonly code: number; readonly data: object } | undefined {
+  if (isOfRefusal(error)) return { code: REFUSED, data: { trouble: 'refused' } }
+  if (error instanceof TrafficError) return { code: EXIT[error.trouble], data: error.data }
+  // A cluster that does not answer, or AWS that is busy: nobody has to mend Weir for it.
+  return error instanceof RetryableError ? { code: EXIT.timeout, data: { trouble: 'timeout' } } : undefined
+}
+
+/** Trouble of ours keeps its lines. */
 export const guarded =
   <Arguments extends unknown[]>(body: (...args: Arguments) => unknown) =>
   async (...args: Arguments): Promise<void> => {
     try {
       await body(...args)
     } catch (error) {
-      const isRefused = isOfRefusal(error)
-      if (!isRefused && !(error instanceof TrafficError)) throw error
+      const ending = endingOf(error)
+      if (ending === undefined) throw error
+      const message = messageOf(error)
       const isJson = args.some((each) => (each as { json?: unknown } | undefined)?.json === true)
-      if (isJson)
-        printJson({ error: error.message, ...(isRefused ? { trouble: 'refused' } : (error as TrafficError).data) })
-      console.error(`weir: ${error.message}`)
-      process.exitCode = isRefused ? REFUSED : EXIT[(error as TrafficError).trouble]
+      if (isJson) printJson({ error: message, ...ending.data })
+      console.error(`weir: ${message}`)
+      process.exitCode = ending.code
     }
   }

@@ -47,6 +47,8 @@ export interface Effect {
   readonly isRepeated?: boolean
   /** Also when it was done before: what it looks at may have changed since. */
   readonly isAlways?: boolean
+  /** Looked at once more when it was done before, and done again only if somebody has undone it since. */
+  readonly isHeld?: boolean
   /** Not worth waiting for: somebody has to do it first. */
   readonly isInstant?: boolean
   /** Waited for so much longer than other effects, as far as the last look can tell. */

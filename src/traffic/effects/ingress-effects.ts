@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { actionKey, actionOfStep, type ForwardAction, rollbackAction } from '../model/action.ts'
+import { actionKey, actionOfStep, aloneAction, type ForwardAction, rollbackAction } from '../model/action.ts'
 import { parsedAction, weightsText } from '../model/action-text.ts'
 import { TrafficError } from '../model/finding.ts'
 import {
@@ -10,60 +10,37 @@ import {
   detachEdit,
   directBackends,
   type IngressEdit,
-  ingressOfSides,
   isSameIngress,
-  MULTI_CLUSTER,
   patchOf,
   savedIngress,
-  sidesOnSame,
 } from '../model/ingress.ts'
 import type { Ingress, Service } from '../model/manifests.ts'
 import { pathText, type RoutePlan } from '../model/plan.ts'
-import { arnOf, type Effect, type EffectContext, liveCurrent, meetDrift } from './effect.ts'
+import { arnOf, type Effect, type EffectContext, knownArn, liveCurrent, meetDrift } from './effect.ts'
 import { describeOwner } from './field-owners.ts'
-
-/** Names the switch that made an Ingress, so that only its own abort removes it. */
-export const CREATED_BY = 'weir-traffic/created-by'
-
-/** An existing Ingress gets one annotation; a missing one is made from the plan. */
-export function targetIngress({ plan, routes = [plan], outside, row }: EffectContext): Effect {
-  const { namespace, ingress } = plan.target
-  let live: Ingress | undefined
-  return {
-    name: 'target-ingress',
-    async missing() {
-      live = await outside.target.ingress(namespace, ingress.name)
-      if (live === undefined)
-        return `there is no Ingress ${namespace}/${ingress.name} in cluster ${plan.target.cluster}`
-      return live.metadata.annotations?.[MULTI_CLUSTER] === 'true'
-        ? undefined
-        : `Ingress ${ingress.name} is not in multi-cluster mode`
-    },
-    apply(dryRun) {
-      const { apiVersion, kind, metadata, spec } = ingressOfSides(sidesOnSame(routes, plan, 'target'))
-      const whole = {
-        metadata: { ...metadata, annotations: { ...metadata.annotations, [CREATED_BY]: row().id } },
-        spec,
-      }
-      const only = { metadata: { name: ingress.name, namespace, annotations: { [MULTI_CLUSTER]: 'true' } } }
-      return outside.target.apply({ apiVersion, kind, ...(live === undefined ? whole : only) }, dryRun)
-    },
-  }
-}
 
 const actionText = (ingress: Ingress, plan: RoutePlan): string | undefined =>
   ingress.metadata.annotations?.[actionKey(plan.actionName)] as string | undefined
 
 const ingressName = ({ current }: RoutePlan): string => `${current.namespace}/${current.ingress.name}`
 
+/** What this switch may have written last: a process that was killed could not say whether it had. */
+function possiblyWritten(context: EffectContext): readonly ForwardAction[] {
+  const { plan, row } = context
+  const arn = knownArn(context)
+  if (arn === undefined) return [aloneAction(plan)]
+  const steps = [...new Set([0, row().step])].filter((step) => step in plan.steps)
+  return [aloneAction(plan), rollbackAction(plan, arn), ...steps.map((step) => actionOfStep(plan, step, arn))]
+}
+
 /** Drift: neither what we wrote nor what we want. */
-function meetForeignAction(context: EffectContext, live: Ingress, wanted?: ForwardAction): void {
+function meetForeignAction(context: EffectContext, live: Ingress, wanted: readonly ForwardAction[]): void {
   const { plan, row } = context
   const key = actionKey(plan.actionName)
   const text = actionText(live, plan)
   const applied = row().applied_action
   const isOurs = applied !== null && isDeepStrictEqual(parsedAction(text), parsedAction(applied))
-  const isWanted = wanted !== undefined && isDeepStrictEqual(parsedAction(text), wanted)
+  const isWanted = wanted.some((each) => isDeepStrictEqual(parsedAction(text), each))
   if (isOurs || isWanted) return
   meetDrift(
     context,
@@ -117,7 +94,7 @@ export function attach(context: EffectContext): Effect {
     name: 'attach',
     async missing() {
       live = await requireCurrent(context)
-      if (actionText(live, plan) !== undefined) meetForeignAction(context, live, wanted())
+      if (actionText(live, plan) !== undefined) meetForeignAction(context, live, [wanted()])
       edit = leftToDo(attachEdit(live, plan, wanted(), await currentService(context)), plan, wanted())
       return isEmpty(edit) ? undefined : 'the current Ingress does not use the action yet'
     },
@@ -151,7 +128,7 @@ export function weights(context: EffectContext, step: number): Effect {
         )
       edit = leftToDo(attachEdit(live, plan, wanted(), service), plan, wanted())
       if (isEmpty(edit)) return undefined
-      if (text !== undefined) meetForeignAction(context, live, wanted())
+      if (text !== undefined) meetForeignAction(context, live, [wanted()])
       return isDeepStrictEqual(parsedAction(text), wanted())
         ? `the current Ingress differs in ${[...edit.backends.map(({ path }) => pathText(path)), ...edit.annotations.map(({ key }) => key)].join(', ')}`
         : `the annotation still says ${weightsText(parsedAction(text))}`
@@ -169,6 +146,7 @@ export function rollbackWeights(context: EffectContext, wanted: () => ForwardAct
   return {
     name: 'rollback-weights',
     isRepeated: true,
+    isHeld: true,
     async missing() {
       live = await liveCurrent(context)
       if (live === undefined) return undefined
@@ -176,7 +154,7 @@ export function rollbackWeights(context: EffectContext, wanted: () => ForwardAct
       if (text === undefined && actionBackends(live, plan).length === 0) return undefined
       edit = leftToDo(actionEdit(live, plan, wanted()), plan, wanted())
       if (isEmpty(edit)) return undefined
-      meetForeignAction(context, live, wanted())
+      meetForeignAction(context, live, [wanted(), ...possiblyWritten(context)])
       return `the annotation still says ${weightsText(parsedAction(text))}`
     },
     apply: (dryRun) => change(context, live!, edit, dryRun),
@@ -227,6 +205,7 @@ export function restoredIngress(context: EffectContext): Effect {
   const { outside, row } = context
   return {
     name: 'restore-ingress',
+    isHeld: true,
     async missing() {
       const live = await liveCurrent(context)
       if (row().original_ingress === null && row().deleted_ingress === null) return undefined
@@ -247,7 +226,8 @@ export function restoredIngress(context: EffectContext): Effect {
 /** Before something is taken away that carries the action of this route. */
 export async function refuseDrift(context: EffectContext): Promise<void> {
   const live = await liveCurrent(context)
-  if (live !== undefined && actionText(live, context.plan) !== undefined) meetForeignAction(context, live)
+  if (live !== undefined && actionText(live, context.plan) !== undefined)
+    meetForeignAction(context, live, possiblyWritten(context))
 }
 
 /** Given up: also what was added to the Ingress only for the switch is taken out. */
@@ -263,7 +243,7 @@ export function detach(context: EffectContext, keepsIngress: boolean, isGivenUp 
     async missing() {
       live = await liveCurrent(context)
       if (live === undefined) return undefined
-      if (actionText(live, plan) !== undefined) meetForeignAction(context, live)
+      if (actionText(live, plan) !== undefined) meetForeignAction(context, live, possiblyWritten(context))
       if (!keepsIngress) return 'the current Ingress still exists'
       return isEmpty(edit()) ? undefined : 'the current Ingress still uses the action'
     },
@@ -273,46 +253,5 @@ export function detach(context: EffectContext, keepsIngress: boolean, isGivenUp 
         : dryRun
           ? Promise.resolve()
           : outside.current.deleteIngress(plan.current.namespace, plan.current.ingress.name),
-  }
-}
-
-/** Where the target Ingress was not in multi-cluster mode before this switch, it is not afterwards. */
-export function multiClusterRemoved({ plan, outside, row, overridesDrift }: EffectContext): Effect {
-  const { namespace, ingress } = plan.target
-  let live: Ingress | undefined
-  const before = () => live?.metadata.annotations?.[MULTI_CLUSTER] as string | undefined
-  return {
-    name: 'multi-cluster-removed',
-    isRepeated: true,
-    async missing() {
-      if (row().target_mode_before === null) return undefined
-      live = await outside.target.ingress(namespace, ingress.name)
-      return before() === 'true' ? `Ingress ${ingress.name} is still in multi-cluster mode` : undefined
-    },
-    apply(dryRun) {
-      const original = row().target_mode_before
-      const after = original === null || original === 'absent' ? undefined : original
-      const edit = { backends: [], annotations: [{ key: MULTI_CLUSTER, before: before(), after }] }
-      const { changeIngress, patchIngress } = outside.target
-      if (changeIngress === undefined) return patchIngress(namespace, ingress.name, patchOf(live!, edit), dryRun)
-      const how = { dryRun, overridesDrift, isRollback: false, step: row().step, route: plan.route?.name }
-      return changeIngress(live!, edit, how)
-    },
-  }
-}
-
-/** The target Ingress that this switch made, unless the host name leads to it already. */
-export function createdIngressGone({ plan, outside, row }: EffectContext, isNameThere: () => Promise<boolean>): Effect {
-  const { namespace, ingress } = plan.target
-  return {
-    name: 'target-ingress-deleted',
-    async missing() {
-      const live = await outside.target.ingress(namespace, ingress.name)
-      if (live?.metadata.annotations?.[CREATED_BY] !== row().id || (await isNameThere())) return undefined
-      return `Ingress ${namespace}/${ingress.name}, which prepare made in cluster ${plan.target.cluster}, still exists`
-    },
-    async apply(dryRun) {
-      if (!dryRun) await outside.target.deleteIngress(namespace, ingress.name)
-    },
   }
 }

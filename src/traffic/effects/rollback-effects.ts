@@ -24,6 +24,7 @@ function rolledBack(context: EffectContext, write: Effect, leaveTargetOut: () =>
   return {
     name: 'rule-rolled-back',
     isRepeated: true,
+    isHeld: true,
     async missing() {
       // The annotation last: rules that are right say nothing while somebody has just written it anew.
       const { own, arn } = await rulePicture(context)

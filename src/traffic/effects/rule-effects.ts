@@ -120,6 +120,7 @@ export function rule(context: EffectContext, wanted: () => ForwardAction): Effec
   }
   return {
     name: 'rule-verified',
+    isHeld: true,
     async missing() {
       const problem = await problemNow()
       return problem === undefined ? undefined : withWarning(context, problem)

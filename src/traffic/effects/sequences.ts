@@ -15,19 +15,11 @@ import { recordBack } from './dns-record-effects.ts'
 import { arnOf, type Effect, type EffectContext, ofRoute } from './effect.ts'
 import { fieldsReleased } from './field-owners.ts'
 import { gitBack, proposalsWithdrawn } from './git-effect.ts'
-import {
-  attach,
-  createdIngressGone,
-  detach,
-  keptIngress,
-  multiClusterRemoved,
-  restoredIngress,
-  targetIngress,
-  weights,
-} from './ingress-effects.ts'
+import { attach, detach, keptIngress, restoredIngress, weights } from './ingress-effects.ts'
 import { guards, preflight } from './preflight-effect.ts'
 import { weightsBack } from './rollback-effects.ts'
 import { released, rule, rulesAsLeft } from './rule-effects.ts'
+import { createdIngressGone, multiClusterRemoved, targetIngress } from './target-ingress-effects.ts'
 
 type Contexts = readonly EffectContext[]
 type Sequence = (context: EffectContext) => readonly Effect[]

@@ -1,13 +1,13 @@
 /** Effects wait for the controller; beside them somebody looks whether it follows at all. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { messageOf, RetryableError } from '../../errors.ts'
+import { messageOf } from '../../errors.ts'
 import type { DirectRules } from '../effects/direct-rules.ts'
 import type { EffectContext } from '../effects/effect.ts'
 import { rulePicture, targetWeight } from '../effects/rule-effects.ts'
 import type { Accompanied } from '../effects/sequences.ts'
-import { EffectTimeout, perform, runEffects, type Scope } from './bring-about.ts'
+import { EffectTimeout, isMissing, perform, runEffects, type Scope } from './bring-about.ts'
 import type { Engine } from './engine-types.ts'
-import type { Run } from './store.ts'
+import { type Run, SwitchTaken } from './store.ts'
 
 /** The longest pause between two looks at rules that do not follow. */
 const LOOK_MS = 1_000
@@ -51,13 +51,11 @@ async function lookAfter(
   const isDue = (): boolean => reason() !== undefined || (isUrgent && main.hasFailed)
   let lastLook = false
   for (;;) {
-    if (isDue() && (await isWrong(effect))) {
-      try {
-        await perform(engine, run, scope, effect)
-      } catch (error) {
-        // AWS that is busy may not be so a moment later; a missing right stays missing.
-        if (!(error instanceof EffectTimeout) || main.isOver) return messageOf(error)
-      }
+    try {
+      if (isDue() && (await isMissing(effect))) await perform(engine, run, scope, effect)
+    } catch (error) {
+      // AWS that is busy may not be so a moment later; a missing right stays missing.
+      if (!(error instanceof EffectTimeout) || main.isOver) return messageOf(error)
     }
     if (lastLook) return undefined
     const timer = new AbortController()
@@ -70,19 +68,11 @@ async function lookAfter(
   }
 }
 
-/** What cannot be read is asked again, with the patience of every effect. */
-async function isWrong(effect: DirectRules['effect']): Promise<boolean> {
-  try {
-    return (await effect.missing()) !== undefined
-  } catch (error) {
-    if (error instanceof RetryableError) return true
-    throw error
-  }
-}
-
 /** The rest of a rollback may fail when what matters is done; who is woken by it wants to know. */
 export async function withGoodNews(contexts: readonly EffectContext[], error: unknown): Promise<unknown> {
   if (error instanceof EffectTimeout && error.effect.startsWith('dns-')) return error
+  // Whoever took the switch over says how it ends.
+  if (error instanceof SwitchTaken) return error
   const weights = await Promise.all(contexts.map((context) => rulePicture(context).then(targetWeight, () => 1)))
   if (!(error instanceof Error)) return error
   const { plan, row } = contexts[0]!

@@ -33,10 +33,11 @@ export async function askTime(engine: Engine, run: Run, scope: Scope, context: E
 const MOST_SKEW_MS = 30_000
 const MINUTE_MS = 60_000
 
-/** How wrong the clock of this machine is, right after an answer of AWS; undefined where it is right. */
+/** How wrong the clock of this machine is; undefined where it is right, or where AWS has not answered. */
 export function clockProblem(now: Date, { clock }: Clocked): string | undefined {
   if (clock.last === undefined) return undefined
-  const skew = now.getTime() - clock.last
+  // An answer may be a while ago, because others took their time.
+  const skew = now.getTime() - clock.last - (performance.now() - clock.heard)
   if (Math.abs(skew) <= MOST_SKEW_MS) return undefined
   const size = Math.abs(skew)
   const text = size < 2 * MINUTE_MS ? `${Math.round(size / 1000)} s` : `${Math.round(size / MINUTE_MS)} minutes`

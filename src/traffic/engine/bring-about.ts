@@ -32,8 +32,24 @@ export interface Scope extends Pick<EffectContext, 'overridden' | 'progress'> {
 export async function runEffects(engine: Engine, run: Run, scope: Scope, effects: readonly Effect[]): Promise<void> {
   for (const effect of effects) {
     const key = effectKey(effect)
-    if (effect.isAlways !== true && run.has('result', key)) continue
+    if (run.has('result', key) && !(await isDueAgain(effect))) continue
     await perform(engine, run, scope, effect, run.has('intent', key))
+  }
+}
+
+/** Of what was done before a process was killed, some has to be so still. */
+async function isDueAgain(effect: Effect): Promise<boolean> {
+  if (effect.isAlways === true) return true
+  return effect.isHeld === true && isMissing(effect)
+}
+
+/** What cannot be read is asked again, with the patience of every effect. */
+export async function isMissing(effect: Effect): Promise<boolean> {
+  try {
+    return (await effect.missing()) !== undefined
+  } catch (error) {
+    if (error instanceof RetryableError) return true
+    throw error
   }
 }
 

@@ -2,6 +2,7 @@ import { counted } from '../../counted.ts'
 import { messageOf, RetryableError } from '../../errors.ts'
 import { NothingHealthy } from '../effects/balancer-effects.ts'
 import { contextsOf } from '../effects/contexts.ts'
+import { leadsTo } from '../effects/dns-effect.ts'
 import { isNameMoved } from '../effects/dns-record-effects.ts'
 import type { EffectContext, Outside } from '../effects/effect.ts'
 import {
@@ -63,11 +64,13 @@ export async function act(engine: Engine, id: string, request: Request): Promise
   // Every journal entry makes a new version: who wants to go back must not lose a race against what is going wrong.
   const run = await startRun(engine.database, id, request.action, request.actor, {
     expectedVersion: isRollback ? undefined : request.expectedVersion,
-    takesOver: isRollback,
+    // Who only repeats one joins the other who is at it, instead of taking it from him.
+    takesOver: isRollback && request.isRepeated !== true,
   })
   try {
     const plan = await planFor(run, request.action)
     transitionOf(run.row.state, request.action)
+    refusePastController(plan, request)
     if (request.isRepeated === true && run.row.state === 'paused')
       throw new TrafficError('conflict', `Switch ${id} was paused meanwhile: ${run.row.problem}. It waits no longer.`)
     if (isRollback && request.reason && !run.has('note', 'reason')) await run.write('note', 'reason', request.reason)
@@ -78,6 +81,15 @@ export async function act(engine: Engine, id: string, request: Request): Promise
     await run.end()
   }
   return getSwitch(engine.database, id)
+}
+
+/** Whoever else writes the Ingress, a repository or a person, would set the rules back. */
+function refusePastController({ mode }: Plan, { action, directly }: Request): void {
+  if (directly !== true || action !== 'advance' || mode === 'apply') return
+  throw new TrafficError(
+    'invalid',
+    `${flagOf('directly')} needs a plan in mode apply; this one is in mode ${mode}. Wait until the controller is back and advance again, or roll back.`,
+  )
 }
 
 /** What holds traffic or takes things away goes by the plan that was carried out; only moving on needs it untouched. */
@@ -148,7 +160,6 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
   },
   async advance(work) {
     const { engine, run, plan, outside, contexts, request } = work
-    if (run.row.verified_at === null) return shiftTo(work, run.row.step)
     if (request.overrideGates !== true) {
       // What cannot be read for the moment is asked again before the step is written.
       const alarm = await alarmOf(engine, contexts).catch((error: unknown) => {
@@ -156,6 +167,7 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
       })
       if (alarm?.isNothingHealthy) return failStep(work, alarm.text, true)
     }
+    if (run.row.verified_at === null) return shiftTo(work, run.row.step)
     const failure = await passGates(engine, run, plan, outside, request.overrideGates === true)
     if (failure !== undefined) return failStep(work, failure)
     const next = run.row.step + 1
@@ -170,6 +182,8 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
   },
   async dns({ engine, run, scope, contexts, request }) {
     await moveNames(engine, run, scope, contexts, request.uncheckedDns !== true)
+    // The quiet time begins now, however long that took.
+    await askTime(engine, run, scope, contexts[0]!)
     await enter(run, 'dns-switched', { dns_confirmed_at: engine.now(), problem: null })
   },
   async cleanup(work) {
@@ -222,7 +236,8 @@ async function failStep(work: Work, message: string, isNothingHealthy = false): 
     throw new TrafficError('gate', `${message} Traffic was rolled back.`)
   }
   if (run.row.state === 'shifting') await enter(run, 'paused', { problem: message })
-  throw new TrafficError('gate', `${message} The switch is paused.`)
+  const where = run.row.state === 'prepared' ? 'No request moves; the switch stays prepared.' : 'The switch is paused.'
+  throw new TrafficError('gate', `${message} ${where}`)
 }
 
 /** Weights first, whatever stands there; only then the question where the host name leads. */
@@ -247,7 +262,15 @@ async function rollBack({ engine, run, plan, scope, contexts, request }: Work): 
   })
 }
 
-async function cleanUp({ engine, run, plan, scope, contexts, request }: Work): Promise<void> {
+/** Somebody may have moved it back since it was confirmed; who gives a switch up has to know. */
+async function isNameAtTarget({ run, request, contexts }: Work): Promise<boolean> {
+  if (run.row.dns_confirmed_at === null) return false
+  if (request.action !== 'abort') return true
+  return (await Promise.all(contexts.map((context) => leadsTo(context, 'target')))).includes(true)
+}
+
+async function cleanUp(work: Work): Promise<void> {
+  const { engine, run, plan, scope, contexts, request } = work
   // Before the DNS switch the current Ingress carries all traffic: an abort never deletes it.
   const keepsIngress =
     request.action === 'abort' ||
@@ -255,6 +278,7 @@ async function cleanUp({ engine, run, plan, scope, contexts, request }: Work): P
     plan.cleanup.currentIngress === 'keep-service' ||
     run.row.dns_confirmed_at === null
   if (!keepsIngress) await runEffects(engine, run, scope, mayDelete(engine.database, run.row.id, contexts))
+  const isAtTarget = await isNameAtTarget(work)
   if (request.action === 'abort') await runEffects(engine, run, scope, givenUpEffects(contexts))
   await enter(run, 'cleaning', { problem: null })
   const effects =
@@ -264,8 +288,8 @@ async function cleanUp({ engine, run, plan, scope, contexts, request }: Work): P
   await runEffects(engine, run, scope, effects)
   await releaseAction(engine.database, run.row.id)
   // A clean-up may take up an abort that was killed: where the name never moved, nobody has arrived anywhere.
-  const isGivenUp = request.action === 'abort' || run.row.dns_confirmed_at === null
-  await enter(run, isGivenUp ? 'aborted' : 'cleaned-up', { problem: null })
+  if (isAtTarget) await enter(run, 'cleaned-up', { problem: null })
+  else await enter(run, 'aborted', { problem: null, dns_confirmed_at: null })
 }
 
 function requireConfirmation(plan: Plan, { confirm }: Request): void {

@@ -57,6 +57,7 @@ async function judgeCheck(
   const until = new Date(row.verified_at.getTime() + step.dwellSeconds * 1000)
   const context = {
     ...{ database: engine.database, plan, since: row.verified_at, until, isApproved: row.approved_at !== null },
+    now: engine.now(),
     isUnderLoad: step.weights.target > 0,
     async samples(metric: MetricGate) {
       const span = spanOf(metric, row.verified_at!, engine.now())

@@ -23,6 +23,8 @@ export interface GateContext {
   /** The step's span: from when the balancer followed it until its dwell time is over. */
   readonly since: Date
   readonly until: Date
+  /** By the clock of AWS. */
+  readonly now: Date
   readonly isApproved: boolean
   /** The target gets requests: without targets they are answered with 503. */
   readonly isUnderLoad: boolean
@@ -189,7 +191,7 @@ async function horizonOf(
   scopes: readonly { row_id: string }[],
   newest: Date | null,
 ): Promise<Date> {
-  if (scopes.some(({ row_id }) => WEBHOOK_SCOPE.test(row_id))) return new Date()
+  if (scopes.some(({ row_id }) => WEBHOOK_SCOPE.test(row_id))) return context.now
   const { kysely } = context.database
   const { collected } = (await kysely
     .selectFrom('_devlake_pipelines')

@@ -1,5 +1,5 @@
 /** What happens next with a switch, and when. */
-import type { Plan } from '../model/plan.ts'
+import { answerOf, type Plan } from '../model/plan.ts'
 import { drivesDns } from '../model/record-sets.ts'
 import { hostsOf, routesOf } from '../model/routes.ts'
 import { isOver } from '../model/state.ts'
@@ -36,13 +36,18 @@ export function nextOf(row: SwitchRow, plan: Plan, live: Live, secondsLeft: numb
     case 'rolled-back':
       return soon('Prepare it again when the reason is mended, or abort to remove what prepare made.')
     case 'paused':
-      return soon('Nothing moves until somebody advances or rolls back.')
+      return failedNext(row, plan, live) ?? soon('Nothing moves until somebody advances or rolls back.')
     case 'switched':
       return soon(recordWords(plan))
     case 'dns-switched':
       return cleanUpNext(row, plan, now)
     case 'cleaning':
-      return soon(isWorking ? 'Weir cleans up.' : 'Cleaning up was interrupted: repeat it to continue.')
+      if (isWorking) return soon('Weir cleans up.')
+      return soon(
+        row.dns_confirmed_at === null
+          ? 'The abort was interrupted: abort again to continue, or roll back.'
+          : 'Cleaning up was interrupted: clean up again to continue, or roll back.',
+      )
     default:
       return row.verified_at === null ? unverified(row, plan, isWorking) : stepNext(row, plan, live, secondsLeft)
   }
@@ -58,14 +63,25 @@ function unverified(row: SwitchRow, plan: Plan, isWorking: boolean): Next {
   )
 }
 
-/** A gate that fails decides at once; before the dwell time is over, the others may still change. */
-function stepNext(row: SwitchRow, plan: Plan, { gates }: Live, secondsLeft: number): Next {
-  const at = secondsLeft > 0 ? new Date(row.verified_at!.getTime() + plan.steps[row.step]!.dwellSeconds * 1000) : null
+/** A gate that fails decides at once; a switch that is paused already, or has moved nothing yet, only stays. */
+function failedNext({ state, step }: SwitchRow, plan: Plan, { gates }: Live): Next | undefined {
   const failed = gates.find(({ verdict }) => verdict === 'fail')
-  if (failed !== undefined) {
-    const does = plan.steps[row.step]!.onFail === 'rollback' ? 'rolls back' : 'pauses'
-    return { says: `Gate ${failed.gate} has failed: ${failed.message}. Weir ${does}.`, at: null, gate: failed.gate }
-  }
+  if (failed === undefined) return undefined
+  const isBack = state !== 'prepared' && answerOf(plan.steps[step]!) === 'rollback'
+  const stays =
+    state === 'paused'
+      ? 'Nothing moves until it passes and somebody advances, or until somebody rolls back.'
+      : 'Nothing moves until it passes.'
+  const what = isBack ? 'Weir rolls back.' : state === 'shifting' ? 'Weir pauses.' : stays
+  return { says: `Gate ${failed.gate} has failed: ${failed.message}. ${what}`, at: null, gate: failed.gate }
+}
+
+/** Before the dwell time is over, gates that have not passed may still do so. */
+function stepNext(row: SwitchRow, plan: Plan, live: Live, secondsLeft: number): Next {
+  const failed = failedNext(row, plan, live)
+  if (failed !== undefined) return failed
+  const { gates } = live
+  const at = secondsLeft > 0 ? new Date(row.verified_at!.getTime() + plan.steps[row.step]!.dwellSeconds * 1000) : null
   const open = gates.find(({ verdict }) => verdict !== 'pass')
   const next = row.step + 1
   const what = next < plan.steps.length ? upper(stepWords(plan, next)) : 'The end of the switch'

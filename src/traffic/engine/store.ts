@@ -145,7 +145,7 @@ export async function startRun(
       .where('lease_holder', '=', holder)
       .executeTakeFirst()
     if (Number(result.numUpdatedRows) !== 1)
-      throw new TrafficError(
+      throw new SwitchTaken(
         'conflict',
         `Another process took over switch ${id}; this one stops and writes nothing more.`,
       )
@@ -223,6 +223,9 @@ export async function replacePlan(
 /** Whether somebody is at work on the switch. */
 export const isLeased = ({ lease_holder: holder, lease_until: until }: SwitchRow): boolean =>
   holder !== null && until !== null && until.getTime() >= Date.now() && !isLeaseHolderGone(holder)
+
+/** Somebody who may do so works on the switch instead. */
+export class SwitchTaken extends TrafficError {}
 
 /** Passes by itself, for those who have time. */
 export class SwitchBusy extends TrafficError {}

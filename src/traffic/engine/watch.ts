@@ -22,6 +22,7 @@ const WATCH_MS = 10_000
 /** Wherever rules name the target group: traffic may be there, or come there although nobody wants it. */
 const WATCHED: ReadonlySet<State> = new Set([
   ...(['prepared', 'shifting', 'paused', 'switched', 'dns-switched', 'rolling-back', 'rolled-back'] as const),
+  'cleaning',
 ])
 
 /** Where a step is in force that may be left. */
@@ -39,7 +40,10 @@ export async function tick(watching: Engine, id: string): Promise<SwitchRow> {
   const engine = onAwsTime(watching, outside)
   const contexts = contextsOf(plan, outside, () => row, { overridesDrift: true, now: engine.now })
   if (row.state === 'rolling-back') return isLeased(row) ? row : resumeRollback(engine, row, contexts)
-  if (row.state === 'rolled-back') return isLeased(row) ? row : holdRollback(engine, row, contexts)
+  // Also while it is given up; after the DNS switch it is clean-up that has it.
+  const isHeld = row.state === 'rolled-back' || (row.state === 'cleaning' && row.dns_confirmed_at === null)
+  if (isHeld) return isLeased(row) ? row : holdRollback(engine, row, contexts)
+  if (row.state === 'cleaning') return row
   const alarm = await alarmOf(engine, contexts)
   if (alarm !== undefined) return answerAlarm(engine, row, plan, alarm)
   if (isLeased(row) || !JUDGED.has(row.state) || (row.state === 'prepared' && plan.advance !== 'auto')) return row
@@ -60,7 +64,7 @@ async function resumeRollback(engine: Engine, row: SwitchRow, contexts: readonly
     const left = (await Promise.all(names.map(firstMissing))).filter((effect) => effect !== undefined)
     if (left.length > 0 && left.every(({ isInstant }) => isInstant)) return row
   }
-  return orAsItIs(engine, row.id, act(engine, row.id, { action: 'rollback', actor: WATCHER }))
+  return orAsItIs(engine, row.id, act(engine, row.id, { action: 'rollback', actor: WATCHER, isRepeated: true }))
 }
 
 /** A controller that comes back with what it knew before, or somebody's hand: nothing may lead to the target again. */
@@ -68,7 +72,14 @@ async function holdRollback(engine: Engine, row: SwitchRow, contexts: readonly E
   const shares = await Promise.all(contexts.map((context) => rulePicture(context).then(targetWeight)))
   if (shares.every((share) => share === 0)) return row
   const reason = 'After the rollback the load balancer sent traffic to the target again.'
-  return orAsItIs(engine, row.id, act(engine, row.id, { action: 'rollback', actor: WATCHER, reason }))
+  return orAsItIs(engine, row.id, act(engine, row.id, { action: 'rollback', actor: WATCHER, reason, isRepeated: true }))
+}
+
+/** Somebody may have begun to go back while the watch looked: then it has nothing to add. */
+async function rollBack(engine: Engine, id: string, reason: string): Promise<SwitchRow> {
+  const now = await getSwitch(engine.database, id)
+  if (now.state === 'rolling-back') return now
+  return orAsItIs(engine, id, act(engine, id, { action: 'rollback', actor: WATCHER, reason }))
 }
 
 const isBack = async (effects: readonly Effect[]): Promise<boolean> => (await firstMissing(effects)) === undefined
@@ -92,7 +103,7 @@ async function answerAlarm(engine: Engine, row: SwitchRow, plan: Plan, alarm: Al
   const reason = alarm.text
   // After the DNS switch the old load balancer carries little, and going back needs the record moved by somebody.
   if (answerOf(plan.steps[row.step]!, alarm.isNothingHealthy) === 'rollback' && row.state !== 'dns-switched')
-    return orAsItIs(engine, row.id, act(engine, row.id, { action: 'rollback', actor: WATCHER, reason }))
+    return rollBack(engine, row.id, reason)
   if (isLeased(row) || row.problem === reason) return row
   if (row.state === 'shifting') return act(engine, row.id, { action: 'pause', actor: WATCHER, reason })
   const run = await startRun(engine.database, row.id, 'watch', WATCHER)
@@ -132,7 +143,8 @@ async function judgeStep(
     // Before the first step nobody has any share that could be taken away.
     if (row.state === 'prepared' || (row.state === 'paused' && !isBack)) return row
     const reason = `Gate of step ${row.step} failed: ${failed.map(({ gate, message }) => `${gate}: ${message}`).join('; ')}.`
-    return orAsItIs(engine, id, act(engine, id, { action: isBack ? 'rollback' : 'pause', actor: WATCHER, reason }))
+    if (isBack) return rollBack(engine, id, reason)
+    return orAsItIs(engine, id, act(engine, id, { action: 'pause', actor: WATCHER, reason }))
   }
   const isPassed = secondsLeft(engine, row, plan) === 0 && results.every(({ verdict }) => verdict === 'pass')
   if (plan.advance !== 'auto' || row.state === 'paused' || !isPassed) return row

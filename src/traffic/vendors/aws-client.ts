@@ -1,10 +1,12 @@
 /** When AWS answered last, in milliseconds, by its own clock, because that of this machine may be wrong. */
 export interface AnswerClock {
   last: number | undefined
+  /** When that answer arrived, by a clock of ours that nobody sets. */
+  heard: number
   /** The last answer that showed rules of a load balancer. */
   rules: number | undefined
 }
-export const answerClock = (): AnswerClock => ({ last: undefined, rules: undefined })
+export const answerClock = (): AnswerClock => ({ last: undefined, heard: 0, rules: undefined })
 
 interface Answered {
   readonly response?: { readonly headers?: Readonly<Record<string, string>> }
@@ -29,6 +31,7 @@ export function observed<Client extends AnyClient>(client: Client, service: stri
       const time = Date.parse(response?.headers?.date ?? '')
       if (clock === undefined || Number.isNaN(time)) return
       clock.last = time
+      clock.heard = performance.now()
       if (call === 'DescribeRules') clock.rules = time
     }
     return async (args) => {
