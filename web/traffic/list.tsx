@@ -76,18 +76,18 @@ function Row({ of }: { readonly of: Switch }) {
       </td>
       <td>
         <StateTag state={state} />
-        {problem && (
-          <p className="small quiet cut" style={{ maxWidth: 260 }} title={problem}>
-            {problem}
-          </p>
-        )}
       </td>
-      <td style={{ minWidth: 200 }}>
+      <td className="traffic-now">
         {status && (
           <>
             <Split share={status.share} />
             <span className="small">{status.headline.replace(/^[^,]*, /, '')}</span>
           </>
+        )}
+        {problem && (
+          <p className="small quiet cut" style={{ maxWidth: 420 }} title={problem}>
+            {problem}
+          </p>
         )}
       </td>
       <td className="small">{status?.step && stepText(status.step)}</td>

@@ -108,9 +108,14 @@ function Drift({ of, says }: { readonly of: Switch; readonly says: string }) {
   return (
     <div className="notice drift" role="alert">
       <p>
-        <strong>Something else stands there than Weir wrote.</strong> {first.replace('Drift: ', '')}
+        <strong>Something else stands there than Weir wrote.</strong> {upper(first.replace('Drift: ', ''))}
       </p>
-      {values.length > 0 && <pre className="code wrap">{values.join('\n')}</pre>}
+      {values.length > 0 && (
+        <details>
+          <summary>Both values</summary>
+          <pre className="code wrap">{values.join('\n')}</pre>
+        </details>
+      )}
       <ul>
         <li>If somebody is mending something: put the value back, then advance.</li>
         <li>If what stands there is right: continue from it. You are asked for a reason.</li>
