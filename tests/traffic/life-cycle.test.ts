@@ -376,7 +376,7 @@ describeEachDatabase('traffic switch', (database) => {
       'Cannot advance while the switch is draft. Possible now: prepare, rollback, abort.',
     )
     await reach(row, 'prepared')
-    await expect(go(row, 'cleanup', confirmed())).rejects.toThrow('use abort')
+    await expect(go(row, 'cleanup', confirmed())).rejects.toThrow('npx weir traffic abort')
     await expect(go(row, 'dns')).rejects.toThrow('Cannot dns while the switch is prepared')
     await go(row, 'advance')
     await expect(go(row, 'cleanup', confirmed())).rejects.toThrow('Clean-up comes after')
