@@ -5,7 +5,6 @@
 export const FIRST_LISTED = 5
 
 export const HASHES: readonly string[] = `
-a0903129183d30ba4f21d67c45a55b502728b126363db7da85117ff796f1fd11
 dbb35b84cc55fc0bb2345f64e6b58b8c35dae12eec3cedc3268103f42b1e4f63
 `
   .trim()

@@ -9,6 +9,7 @@ import type { Database } from '../database/database.ts'
 import { isDuplicate } from '../database/explain.ts'
 import { newLeaseHolder } from '../database/lease-holder.ts'
 import type { RowOf } from '../database/table.ts'
+import { retrying } from '../database/write.ts'
 import { scopeLeases } from '../system/runs.ts'
 import { joinServers, LEASE_MS, type Membership } from './servers.ts'
 
@@ -61,14 +62,19 @@ interface TakenLease {
 }
 
 /** A server that was taken for dead continues under another lease holder: it is asked for again each time. */
-export function createLeases({ kysely }: Database, server: () => Server): Leases {
+export function createLeases(database: Database, server: () => Server): Leases {
+  const { kysely } = database
   const held = new Set<string>()
   /** By their tokens: who held them when they should have ended. */
   const left = new Map<string, string>()
   const waiting = new Set<() => void>()
 
   /** The new lease, or that of whoever has it. */
-  async function tryTake(name: string, lessee: Lessee): Promise<TakenLease | Lease> {
+  const tryTake = (name: string, lessee: Lessee): Promise<TakenLease | Lease> =>
+    // Two that insert and delete at once may lock each other out of an index: one of them is told to try again.
+    retrying(database, () => tryOnce(name, lessee))
+
+  async function tryOnce(name: string, lessee: Lessee): Promise<TakenLease | Lease> {
     for (;;) {
       const { leaseHolder, membership } = server()
       const found = await findRow(kysely, scopeLeases, { name })

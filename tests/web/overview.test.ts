@@ -71,7 +71,7 @@ describeClient('traffic', (client) => {
     await empty.getByRole('link', { name: 'shop' }).click()
     const page = empty
     await page.getByRole('heading', { level: 1, name: 'shop' }).waitFor()
-    await page.getByText('90 % blue, 10 % green').waitFor()
+    await page.getByText('90/10').first().waitFor()
     await page.getByText('Closes the draft for good').waitFor()
 
     // Somebody else was quicker: what they did is told, not overrun. (Only a rollback always wins.)
@@ -89,7 +89,7 @@ describeClient('traffic', (client) => {
 
     await page.getByRole('button', { name: 'Abort' }).click()
     await abort()
-    await page.getByText('finished').first().waitFor()
-    await page.getByRole('cell', { name: 'abort' }).first().waitFor()
+    await page.getByText('aborted').first().waitFor()
+    await page.getByText('Aborted: nothing of the switch is left').first().waitFor()
   })
 })
