@@ -210,10 +210,8 @@ describeEachDatabase('collecting a project', (test) => {
     const { subtasks } = await services.pipelines.subtasks(id)
     expect(subtasks[0]?.subtaskDetails.some(({ isFailed, message }) => isFailed && message.includes('"ci"'))).toBe(true)
     const folder = join(control.context.dataFolder, 'logs')
-    for (const run of readdirSync(folder)) {
-      for (const name of readdirSync(join(folder, run))) {
-        expect(readFileSync(join(folder, run, name), 'utf8')).not.toContain('planted')
-      }
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      if (entry.isFile()) expect(readFileSync(join(entry.parentPath, entry.name), 'utf8')).not.toContain('planted')
     }
     for (const { name } of allTables) {
       const { rows } = await sql`select * from ${sql.table(name)} limit 1000`.execute(test.database.kysely)

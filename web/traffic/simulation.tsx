@@ -23,7 +23,7 @@ export function marksOf(minutes: number, most = MOST_MARKS): readonly number[] {
 
 /** Played with made-up clients; nothing is asked of the clusters. */
 export function SimulationChart({ yaml }: { readonly yaml: string }) {
-  const simulation = useQuery(question('POST /v1/traffic-switches/simulate', { body: { yaml } }))
+  const simulation = useQuery(question('POST /v1/traffic-plans/simulate', { body: { yaml } }))
   return (
     <section aria-labelledby="simulation">
       <h2 id="simulation">Who would reach the target when</h2>

@@ -14,6 +14,7 @@ import {
   type SwitchRow,
 } from '../../traffic/engine/store.ts'
 import { planOf } from '../../traffic/engine/stored-plan.ts'
+import { initialPlan } from '../../traffic/model/init.ts'
 import type { Plan } from '../../traffic/model/plan.ts'
 import { joinFiles, manifestsOf } from '../../traffic/render/render.ts'
 import type { SimulationOptions } from '../../traffic/render/simulate.ts'
@@ -213,13 +214,13 @@ const manifestRoutes: Routes = (api, { database, heavy }) => {
 
 const simulateRoutes: Routes = (api, { database, heavy }) => {
   api.post(
-    `${BASE}/simulate`,
+    '/v1/traffic-plans/simulate',
     {
       config: { least: 'viewer', reach: 'everywhere', size: 'list', cost: 'heavy' },
       schema: {
         tags,
         summary: 'Who reaches which cluster when, by a plan that is not stored',
-        body: z.strictObject({ yaml: yamlText }).meta(example({ yaml: 'apiVersion: traffic/v1' })),
+        body: z.strictObject({ yaml: yamlText }).meta(example({ yaml: initialPlan('shop', 'canary') })),
         response: answers(200, simulationRecord, 400, 422),
       },
     },
