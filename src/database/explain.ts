@@ -99,7 +99,7 @@ export const isDuplicate = (error: unknown): boolean => ['23505', 'ER_DUP_ENTRY'
 /** The index that such a row stands in already, as the engine calls it. */
 export function duplicateIndex(error: unknown): string {
   const { constraint, sqlMessage } = error as { constraint?: string; sqlMessage?: string }
-  return constraint ?? /for key '(?:.*\.)?([^'.]*)'$/.exec(sqlMessage ?? '')?.[1] ?? ''
+  return constraint ?? (/'([^']*)'$/.exec(sqlMessage ?? '')?.[1] ?? '').split('.').at(-1) ?? ''
 }
 
 /** The server ended a statement that took longer than it may. */

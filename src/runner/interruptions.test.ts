@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, it } from 'vitest'
 import { describeEachDatabase } from '../../tests/support/databases.ts'
 import { findRow, insertRow, selectRows, updateRows } from '../control-plane/store.ts'
@@ -96,6 +97,8 @@ describeEachDatabase('interruptions', (test) => {
     const states: string[] = []
     for (const incident of ['one', 'two', 'two', 'three', 'four']) {
       await recordInterruption(kysely(), task, { incident, isLoss: true, cause: `cause ${incident}` })
+      // No process is lost twice in a millisecond: the next one is later.
+      await sleep(5)
       const losses = await countLosses(kysely(), task.task_id)
       states.push(hasLostTooOften(losses) ? 'ended' : runsAlone(losses) ? 'alone' : 'beside others')
     }

@@ -190,7 +190,8 @@ describeOneDatabase('rollback always wins', (database) => {
         patchIngress: (...call) => outside.current.patchIngress(...call).then(die),
       },
     }))
-    expect(stage.world.liveWeights()).toEqual([100, 0])
+    // The controller sees the write by itself.
+    await expect.poll(() => stage.world.liveWeights(), { timeout: 60_000 }).toEqual([100, 0])
     expect((await go(row, 'abort', stage.confirmed())).state).toBe('aborted')
     expect(stage.ingress().metadata.annotations['alb.ingress.kubernetes.io/actions.web-switch']).toBeUndefined()
   })

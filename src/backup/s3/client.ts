@@ -47,7 +47,8 @@ export function openBucket(name: string, settings: S3Settings): S3Bucket {
     secretAccessKey: awsSecretAccessKey,
     ...(awsSessionToken && { sessionToken: awsSessionToken }),
   }
-  const endpoint = (settings.backupS3Endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/+$/, '')
+  const given = settings.backupS3Endpoint ?? `https://s3.${region}.amazonaws.com`
+  const endpoint = given.endsWith('/') ? given.slice(0, -1) : given
   const transport = createTransport({ timeouts: TIMEOUTS, maxResponseBytes: MOST_BYTES })
   const signal = new AbortController().signal
 

@@ -10,10 +10,22 @@ const plain = (text: string): string =>
   })
 
 /** The content of every element of this name, without its own markup taken apart. */
-export const elementsIn = (text: string, name: string): string[] =>
-  [...text.matchAll(new RegExp(`<${name}(?:\\s[^>]*)?>([\\s\\S]*?)</${name}>`, 'g'))].map(
-    ([, inner]) => inner as string,
-  )
+export function elementsIn(text: string, name: string): string[] {
+  const found: string[] = []
+  for (let from = 0; ; ) {
+    const start = text.indexOf(`<${name}`, from)
+    const open = text.indexOf('>', start)
+    if (start < 0 || open < 0) return found
+    from = start + 1
+    // `<Keys>` is no `<Key>`.
+    const isOther = !/[\s>]/.test(text.charAt(start + name.length + 1))
+    if (isOther) continue
+    const end = text.indexOf(`</${name}>`, open)
+    if (end < 0) return found
+    found.push(text.slice(open + 1, end))
+    from = end
+  }
+}
 
 export function valueIn(text: string, name: string): string | undefined {
   const [first] = elementsIn(text, name)

@@ -203,7 +203,7 @@ async function showAll(
 }
 
 const NO_SWITCH =
-  'There is no traffic switch yet. Write a plan with npx weir traffic import or npx weir traffic init, then begin with npx weir traffic prepare PLAN.'
+  'There is no traffic switch yet. Write a plan: npx weir traffic init; then begin: npx weir traffic prepare PLAN. A plan can also be imported from two clusters.'
 
 const noneOf = (subject: string | undefined, isJson: boolean | undefined) => async (): Promise<void> => {
   if (subject !== undefined) throw noSwitch(subject)

@@ -83,7 +83,11 @@ export const ended = (text: string): string => (/[.!?:)\n]$/.test(text) ? text :
 
 /** `weights (cart)`, `dns-record-50`: the effect, the route that it belongs to, the share of the record. */
 function effectParts(key: string): { readonly name: string; readonly of: string } {
-  const [, name = key, share, route] = /^(.*?)(?:-(\d+))?(?: \((.*)\))?$/.exec(key) ?? []
+  const at = key.endsWith(')') ? key.indexOf(' (') : -1
+  const route = at < 0 ? undefined : key.slice(at + 2, -1)
+  const whole = at < 0 ? key : key.slice(0, at)
+  const share = /-(\d+)$/.exec(whole)?.[1]
+  const name = share === undefined ? whole : whole.slice(0, -share.length - 1)
   const of = [...(share === undefined ? [] : [`${share} %`]), ...(route === undefined ? [] : [`route ${route}`])]
   return { name, of: of.length === 0 ? '' : ` (${of.join(', ')})` }
 }

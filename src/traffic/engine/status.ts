@@ -224,10 +224,21 @@ function workingNow(row: SwitchRow, journal: readonly JournalRow[]): string | nu
   return `${last.action} by ${last.actor} is under way${what}`
 }
 
+const DRIFT = 'Drift: '
+
+/** With the route that it belongs to, where one is named right before. */
+function driftIn(problem: string): string | undefined {
+  const at = problem.indexOf(DRIFT)
+  if (at < 0) return undefined
+  const route = problem.slice(0, at).split('Route ').at(-1) ?? ''
+  const isNamed = problem.slice(0, at).includes('Route ') && route.indexOf(': ') === route.length - 2
+  return problem.slice(isNamed ? at - route.length - 'Route '.length : at)
+}
+
 /** What the last action met, or what the rules have instead of the step that was in force. */
 function driftOf(row: SwitchRow, routes: readonly RouteLine[]): string | null {
   if (!HELD.has(row.state)) return null
-  const met = /(?:Route [^:]+: )?Drift: .*/s.exec(row.problem ?? '')?.[0]
+  const met = driftIn(row.problem ?? '')
   if (met !== undefined) return met
   if (row.verified_at === null) return null
   const moved = routes.filter(({ isAsPlanned }) => isAsPlanned === false)

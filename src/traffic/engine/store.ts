@@ -68,7 +68,7 @@ export async function findSwitch({ kysely }: Database, idOrName: string): Promis
 export const noSwitch = (idOrName: string): TrafficError =>
   new TrafficError(
     'invalid',
-    `There is no traffic switch ${idOrName}. npx weir traffic status lists them; npx weir traffic prepare PLAN begins one.`,
+    `There is no traffic switch ${idOrName}. To see them: npx weir traffic status; to begin one: npx weir traffic prepare PLAN.`,
     { status: 404 },
   )
 
