@@ -167,7 +167,8 @@ describeEachDatabase('real API servers', (database) => {
     const own = { metadata: { name, namespace, annotations }, spec }
     expect((await applyAsOwner(own)).status).toBe(409)
     expect((await applyAsOwner(own, true)).status).toBe(200)
-    await expect(go(row, 'advance')).rejects.toThrow('Drift')
+    // Where the controller was quicker, the group that was cut off has no healthy target: then it goes back at once.
+    await expect(go(row, 'advance')).rejects.toThrow(/Drift|Traffic was rolled back/)
     expect((await go(row, 'rollback')).state).toBe('rolled-back')
     await seen(() => expect(stage.world.liveWeights()?.[1] ?? 0).toBe(0))
     await go(row, 'abort', stage.confirmed())
