@@ -10,17 +10,18 @@ const plain = (text: string): string =>
   })
 
 /** The content of every element of this name, without its own markup taken apart. */
-export function elementsIn(text: string, name: string): string[] {
+export function elementsIn(text: string, tag: string): string[] {
   const found: string[] = []
+  const beginning = `<${tag}`
   for (let from = 0; ; ) {
-    const start = text.indexOf(`<${name}`, from)
+    const start = text.indexOf(beginning, from)
     const open = text.indexOf('>', start)
     if (start < 0 || open < 0) return found
     from = start + 1
     // `<Keys>` is no `<Key>`.
-    const isOther = !/[\s>]/.test(text.charAt(start + name.length + 1))
+    const isOther = !/[\s>]/.test(text.charAt(start + tag.length + 1))
     if (isOther) continue
-    const end = text.indexOf(`</${name}>`, open)
+    const end = text.indexOf(`</${tag}>`, open)
     if (end < 0) return found
     found.push(text.slice(open + 1, end))
     from = end
