@@ -53,12 +53,12 @@ const cannotWrite = (file: string, error: unknown) =>
 /** Of the disk, and not of what is written. */
 const isOfDisk = (error: unknown) => (error as NodeJS.ErrnoException).syscall !== undefined
 
-/** `fill` writes the content to the path that it is given. */
-export async function writeUserFile(
+/** `fill` writes the content to the path that it is given; gives what that gives. */
+export async function writeUserFile<Result>(
   file: string,
-  fill: (draft: string) => Promise<void>,
+  fill: (draft: string) => Promise<Result>,
   writing: Writing = {},
-): Promise<void> {
+): Promise<Result> {
   await requirePlace(file, writing)
   const there = found(file)
   // A pipe or a terminal has no content that could be lost.
@@ -68,10 +68,11 @@ export async function writeUserFile(
   const draft = `${target}.part`
   try {
     await (await open(draft, 'w', writing.isPrivate ? 0o600 : 0o666)).close()
-    await fill(draft)
+    const result = await fill(draft)
     await settle(draft)
     if (!writing.force) await requirePlace(file)
     await rename(draft, target)
+    return result
   } catch (error) {
     await rm(draft, { force: true })
     throw isOfDisk(error) ? cannotWrite(file, error) : error

@@ -17,8 +17,8 @@ export interface BackupPlace {
   check(name: string): Promise<void>
   /** Names of backups that stand here, the newest first. Other files are not looked at. */
   list(): Promise<string[]>
-  /** Whole or not at all; gives its bytes. */
-  write(name: string, produce: (take: Take) => Promise<void>): Promise<number>
+  /** Whole or not at all; gives what `produce` gives, and the bytes that were written. */
+  write<Result>(name: string, produce: (take: Take) => Promise<Result>): Promise<{ result: Result; size: number }>
   source(name: string): BackupSource
   remove(name: string): Promise<void>
   /** Removes what was left unfinished more than a day ago by a command that was killed. */

@@ -9,7 +9,11 @@ import { type BackupPlace, type BackupSource, DAY_MS, type Take } from './backup
 
 export const fileSource = (file: string): BackupSource => ({ name: file, open: () => createReadStream(file) })
 
-export const writeFileAt = (file: string, force: boolean, produce: (take: Take) => Promise<void>): Promise<void> =>
+export const writeFileAt = <Result>(
+  file: string,
+  force: boolean,
+  produce: (take: Take) => Promise<Result>,
+): Promise<Result> =>
   writeUserFile(file, (draft) => produce((packed) => pipeline(packed, createWriteStream(draft))), {
     isPrivate: true,
     force,
@@ -24,8 +28,8 @@ export function folderPlace(folder: string): BackupPlace {
     check: (name) => requirePlace(pathOf(name)),
     list: async () => backupNames(await readdir(folder)),
     async write(name, produce) {
-      await writeFileAt(pathOf(name), false, produce)
-      return (await stat(pathOf(name))).size
+      const result = await writeFileAt(pathOf(name), false, produce)
+      return { result, size: (await stat(pathOf(name))).size }
     },
     source: (name) => fileSource(pathOf(name)),
     remove: (name) => rm(pathOf(name)),

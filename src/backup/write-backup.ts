@@ -31,17 +31,11 @@ export interface Written {
 const LONGEST_SECONDS = 86_400
 
 /** To a new file, whole or not at all. */
-export async function writeBackup(
+export const writeBackup = (
   database: Database,
   file: string,
   { force = false, ...making }: Making & { readonly force?: boolean },
-): Promise<Written> {
-  let written: Written | undefined
-  await writeFileAt(file, force, async (take) => {
-    written = await streamBackup(database, take, making)
-  })
-  return written as unknown as Written
-}
+): Promise<Written> => writeFileAt(file, force, (take) => streamBackup(database, take, making))
 
 export async function streamBackup(
   database: Database,

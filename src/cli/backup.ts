@@ -116,17 +116,13 @@ async function backUpTo(runtime: Runtime, to: string, options: Options): Promise
 async function makeIn(place: BackupPlace, name: string, madeAt: Date, runtime: Runtime): Promise<Written> {
   const { version } = packageFile
   const { signal } = runtime
-  let written: Written | undefined
-  const size = await withDatabase(
+  const { result: written, size } = await withDatabase(
     runtime,
-    (database) =>
-      place.write(name, async (take) => {
-        written = await streamBackup(database, take, { version, madeAt, signal })
-      }),
+    (database) => place.write(name, (take) => streamBackup(database, take, { version, madeAt, signal })),
     () => {},
   )
-  console.log(summary(place.pathOf(name), written as unknown as Written, size))
-  return written as unknown as Written
+  console.log(summary(place.pathOf(name), written, size))
+  return written
 }
 
 function tellLetGo({ removed, foreign, kept }: Awaited<ReturnType<typeof letGo>>): void {

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { assumptionLines, assumptionsOfProject } from '../control-plane/plan/assumptions.ts'
 import type { Pipeline, Task } from '../control-plane/records.ts'
 import type { PipelineEvent, PipelineService } from '../control-plane/services.ts'
-import { QUEUED } from '../control-plane/states.ts'
+import { isFinished, QUEUED } from '../control-plane/states.ts'
 import { counted } from '../counted.ts'
 import { messageOf, UserError } from '../errors.ts'
 import { commandLineActor, openControl } from './control.ts'
@@ -180,7 +180,7 @@ function aboutOf({ options }: Task): string {
   return about === undefined ? '' : `${about} `
 }
 
-const isDone = ({ status }: Task) => !['TASK_CREATED', 'TASK_RERUN', 'TASK_RESUME', 'TASK_RUNNING'].includes(status)
+const isDone = ({ status }: Task) => isFinished(status)
 
 /** What nothing continues without, say another run that works on the same scope. */
 const waitOf = ({ status, message }: Pipeline) => (status === 'TASK_RUNNING' ? (message.split('\n')[0] ?? '') : '')

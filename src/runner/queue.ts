@@ -1,8 +1,7 @@
 /** Which pipeline runs next, and who runs it. Every change is made under a lock that all servers of a database share. */
-
 import { randomUUID } from 'node:crypto'
 import type { PipelineRow } from '../control-plane/pipeline-rows.ts'
-import { isFinished, QUEUED } from '../control-plane/states.ts'
+import { isFinished, QUEUED, UNFINISHED } from '../control-plane/states.ts'
 import { deleteRows, findRow, insertRow, type Queries, selectRows, updateRows } from '../control-plane/store.ts'
 import type { Database } from '../database/database.ts'
 import type { RowOf } from '../database/table.ts'
@@ -59,13 +58,14 @@ async function take(queries: Queries, id: number, holder: string): Promise<Pipel
   return findRow(queries, pipelines, { id })
 }
 
+const unfinishedIds = (queries: Queries) =>
+  queries.selectFrom(pipelines.name).select('id').where('status', 'in', UNFINISHED)
+
 /** Unfinished runs that only calculate, because something was sent. */
 async function calculatingIds(queries: Queries): Promise<ReadonlySet<number>> {
-  const unfinished = queries
-    .selectFrom(pipelines.name)
-    .select('id')
-    .where('status', 'in', [...QUEUED, 'TASK_RUNNING'])
-  const rows = await selectRows(queries, wantedCalculations, (query) => query.where('pipeline_id', 'in', unfinished))
+  const rows = await selectRows(queries, wantedCalculations, (query) =>
+    query.where('pipeline_id', 'in', unfinishedIds(queries)),
+  )
   return new Set(rows.map(({ pipeline_id }) => pipeline_id))
 }
 
@@ -81,12 +81,8 @@ const idsIn = (queries: Queries, states: readonly TaskStatus[]): Promise<Pick<Pi
 
 /** Of those that are not finished. */
 async function exclusiveLabels(queries: Queries): Promise<Map<number, string[]>> {
-  const unfinished = queries
-    .selectFrom(pipelines.name)
-    .select('id')
-    .where('status', 'in', [...QUEUED, 'TASK_RUNNING'])
   const all = await selectRows(queries, pipelineLabels, (query) =>
-    query.where('pipeline_id', 'in', unfinished).where('name', 'like', `${EXCLUSIVE}%`),
+    query.where('pipeline_id', 'in', unfinishedIds(queries)).where('name', 'like', `${EXCLUSIVE}%`),
   )
   const groups = Map.groupBy(all, ({ pipeline_id }) => pipeline_id)
   return new Map([...groups].map(([id, labels]) => [id, labels.map(({ name }) => name)]))
@@ -220,7 +216,7 @@ export async function countRun(queries: Queries, pipelineId: number): Promise<nu
     .select((builder) => builder.fn.countAll().as('count'))
     .where('id', 'in', newest)
     .where('began_at', 'is not', null)
-    .where('status', 'not in', [...QUEUED, 'TASK_RUNNING'])
+    .where('status', 'not in', UNFINISHED)
     .executeTakeFirstOrThrow()
   return Number(count)
 }

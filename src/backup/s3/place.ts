@@ -42,10 +42,10 @@ export function s3Place(target: string, settings: S3Settings): BackupPlace {
     list,
     async write(name, produce) {
       let size = 0
-      await produce(async (packed) => {
+      const result = await produce(async (packed) => {
         size = await upload(bucket, keyOf(name), packed)
       })
-      return size
+      return { result, size }
     },
     source: (name) => objectSource(bucket, keyOf(name)),
     async remove(name) {

@@ -17,6 +17,7 @@ import { taskRuns } from '../../system/workers.ts'
 import { now } from '../fence.ts'
 import type { Server } from '../leases.ts'
 import { repeat } from '../repeat.ts'
+import { CANCELLED } from '../run-pipeline.ts'
 import { joinServers, LEASE_MS, type TellStandstill } from '../servers.ts'
 import { shareLogs } from '../share-logs.ts'
 import type { TaskDispatch, TaskOutcome } from '../task-dispatch.ts'
@@ -59,7 +60,6 @@ const BEAT_MS = 500
 const SHORTEST_LOOK_MS = 250
 const LONGEST_LOOK_MS = 1000
 const PAUSE_MS = 1000
-const CANCELLED = 'cancelled by a user'
 const STOPPED = 'this worker stops'
 const LOST = 'others took this worker for dead'
 
