@@ -245,8 +245,10 @@ describeOwnServer('clicks of the guide', (client) => {
     await follow(page, said('Traffic'))
     await page.getByRole('link', { name: 'shop' }).first().waitFor()
     // Pressed against clusters that follow, by the test of the page.
-    const pressed = readFileSync(join(root, 'tests/web/traffic.test.ts'), 'utf8')
-    expect(pressed).toContain(`getByRole('button', { name: '${said('Roll back')}' }).click()`)
+    const pressed = readFileSync(join(root, 'tests/web/traffic-new.test.ts'), 'utf8')
+    for (const words of [said('Check'), said('Roll back')]) {
+      expect(pressed).toContain(`getByRole('button', { name: '${words}' }).click()`)
+    }
   })
 
   walk('docs/guide/9-operate.md', async (said) => {
