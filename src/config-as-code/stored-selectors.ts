@@ -83,9 +83,7 @@ export async function givenByProjects(
     query
       .where('plugin_name', '=', source.name)
       .where('connection_id', '=', connectionId)
-      .where('blueprint_id', 'in', (own: typeof kysely) =>
-        own.selectFrom(blueprints.name).select('id').where('project_name', '!=', ''),
-      ),
+      .where('blueprint_id', 'in', kysely.selectFrom(blueprints.name).select('id').where('project_name', '!=', '')),
   )
   const linked = new Set(links.map(({ blueprint_id, scope_id }) => `${blueprint_id} ${scope_id}`))
   const giving = (await readSelectorsOf(database, source.name, connectionId)).flatMap(({ blueprintId, selectors }) =>

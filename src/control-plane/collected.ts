@@ -19,7 +19,6 @@ import type {
   ReceiptRecord,
   ServiceContext,
 } from './services.ts'
-import type { Query } from './store.ts'
 import { publicRow, selectPage, selectRows } from './store.ts'
 
 export function collectedService(
@@ -42,10 +41,15 @@ export function collectedService(
       const targets = await targetsOf(asking, filter)
       if (targets.length === 0) return []
       const find = finderOf(targets)
+      const names = pluginsOf(targets)
       // There may be more scopes than a statement has room for: which rows are theirs is found out here.
-      const isMeant = (query: Query) => query.where('plugin', 'in', pluginsOf(targets))
-      const missing = Map.groupBy(await selectRows(kysely, gaps, isMeant), (gap) => `${gap.raw_table} ${gap.params}`)
-      const rows = await selectRows(kysely, receipts, (query) => isMeant(query).orderBy('params').orderBy('raw_table'))
+      const missing = Map.groupBy(
+        await selectRows(kysely, gaps, (query) => query.where('plugin', 'in', names)),
+        (gap) => `${gap.raw_table} ${gap.params}`,
+      )
+      const rows = await selectRows(kysely, receipts, (query) =>
+        query.where('plugin', 'in', names).orderBy('params').orderBy('raw_table'),
+      )
       return rows.flatMap((row) => {
         const target = find(row)
         if (!target) return []
@@ -58,17 +62,20 @@ export function collectedService(
       const targets = await targetsOf(asking, filter)
       if (targets.length === 0) return { count: 0, items: [] }
       const find = finderOf(targets)
-      const isOfPlugins = (query: Query) => query.where('plugin', 'in', pluginsOf(targets))
-      const marked = await isOfPlugins(
-        kysely.selectFrom(quarantine.name).select(['plugin', 'params']).distinct(),
-      ).execute()
-      const params = (marked as { plugin: string; params: string }[]).filter(find).map((row) => row.params)
+      const names = pluginsOf(targets)
+      const marked = await kysely
+        .selectFrom(quarantine.name)
+        .select(['plugin', 'params'])
+        .distinct()
+        .where('plugin', 'in', names)
+        .execute()
+      const params = marked.filter(find).map((row) => row.params)
       if (params.length === 0) return { count: 0, items: [] }
       const { count, items } = await selectPage(
         kysely,
         quarantine,
         { ...(page && { page }), ...(pageSize && { pageSize }) },
-        (query) => isOfPlugins(query).where(isOneOf(params)),
+        (query) => query.where('plugin', 'in', names).where(isOneOf(params)),
         [
           ['updated_at', 'desc'],
           ['raw_table', 'asc'],

@@ -12,7 +12,7 @@ import { maskSecrets } from '../secrets.ts'
 import { deliverySecrets, webhookDeliveries } from '../system/deliveries.ts'
 import { type Actor, recordChange } from './audit/record.ts'
 import type { ServiceContext } from './services.ts'
-import { deleteRows, equalTo, findRow, insertRow, type Queries, type Query, selectRows, updateRows } from './store.ts'
+import { deleteRows, equalTo, findRow, insertRow, type Queries, type QueryOf, selectRows, updateRows } from './store.ts'
 
 export type DeliveryRow = RowOf<typeof webhookDeliveries>
 export type DeliveryState = 'waiting' | 'applied' | 'ignored' | 'refused' | 'failed'
@@ -125,7 +125,8 @@ export function deliveryService({ database, plugins, secrets, changed }: Service
     /** Keeps a genuine delivery until it is applied. */
     take(to: SentTo, { deliveryId: delivery_id, kind, whole }: ReadDelivery): Promise<Taken> {
       return inLine(database, `deliveries ${to.plugin} ${to.connectionId}`, async () => {
-        const before = (query: Query) => equalTo(query, { ...whereOf(to), delivery_id }).limit(1)
+        const before = (query: QueryOf<typeof webhookDeliveries>) =>
+          equalTo<typeof webhookDeliveries>(query, { ...whereOf(to), delivery_id }).limit(1)
         const [known] = delivery_id ? await selectRows(kysely, webhookDeliveries, before, WHOLE) : []
         if (known) return { id: known.id, state: known.state as DeliveryState, isKnown: true }
         await requireRoom(kysely, to)
@@ -148,7 +149,8 @@ export function deliveryService({ database, plugins, secrets, changed }: Service
     },
     /** Applies one again that was kept. */
     async replay(place: Place, id: number, actor: Actor): Promise<void> {
-      const own = (query: Query) => equalTo(query, { id, ...whereOf(place) })
+      const own = (query: QueryOf<typeof webhookDeliveries>) =>
+        equalTo<typeof webhookDeliveries>(query, { id, ...whereOf(place) })
       const [row] = await selectRows(kysely, webhookDeliveries, own, WHOLE)
       if (!row) throw new UserError(`There is no delivery ${id}: newer ones have replaced it.`, { status: 404 })
       if (!isReplayable(row)) throw new UserError('This delivery was refused: have the source send it again.')
@@ -181,8 +183,16 @@ async function requireRoom(queries: Queries, place: Place): Promise<void> {
 }
 
 /** `own`: of one connection. What waits stays. */
-export async function trimInbox(queries: Queries, own: Readonly<Record<string, unknown>>): Promise<void> {
-  const ended = equalTo(queries.selectFrom(webhookDeliveries.name), own).select('id').where('state', '<>', 'waiting')
+export async function trimInbox(
+  queries: Queries,
+  { plugin, connection_id }: ReturnType<typeof whereOf>,
+): Promise<void> {
+  const ended = queries
+    .selectFrom(webhookDeliveries.name)
+    .select('id')
+    .where('plugin', '=', plugin)
+    .where('connection_id', '=', connection_id)
+    .where('state', '<>', 'waiting')
   const tooMany = async (refused: '=' | '<>', most: number) =>
     ended.where('state', refused, 'refused').orderBy('id', 'desc').offset(most).limit(MOST_KEPT).execute()
   const old = await ended

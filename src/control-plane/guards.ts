@@ -1,10 +1,12 @@
 /** What must not be deleted, and why. */
+import { sql } from 'kysely'
+import { withoutEndSpaces } from '../database/fit.ts'
 import { UserError } from '../errors.ts'
 import { pipelines } from '../system/pipelines.ts'
 import { blueprintConnections, blueprintScopes, blueprints } from '../system/projects.ts'
 import { wantedCalculations } from '../system/runs.ts'
 import { FINISHED } from './states.ts'
-import { equalTo, type Queries, selectRows } from './store.ts'
+import { type Queries, selectRows } from './store.ts'
 
 /** Carries what stands in the way: blueprints and projects, or scopes. */
 export class ConflictError extends UserError {
@@ -21,14 +23,19 @@ export interface Used {
   readonly scope_id?: string
 }
 
+function linksTo(queries: Queries, { plugin_name, connection_id, scope_id }: Used) {
+  const name = scope_id === undefined ? blueprintConnections.name : blueprintScopes.name
+  const links = queries.selectFrom(name).select('blueprint_id')
+  const ofConnection = links.where('plugin_name', '=', plugin_name).where('connection_id', '=', connection_id)
+  return scope_id === undefined
+    ? ofConnection
+    : ofConnection.where(sql.ref('scope_id'), '=', withoutEndSpaces(scope_id))
+}
+
 /** NORMAL blueprints that collect a connection or scope. */
 export async function blueprintsUsing(queries: Queries, used: Used) {
-  const links = used.scope_id === undefined ? blueprintConnections : blueprintScopes
   return selectRows(queries, blueprints, (query) =>
-    query
-      .where('mode', '=', 'NORMAL')
-      .where('id', 'in', equalTo(queries.selectFrom(links.name), { ...used }).select('blueprint_id'))
-      .orderBy('id'),
+    query.where('mode', '=', 'NORMAL').where('id', 'in', linksTo(queries, used)).orderBy('id'),
   )
 }
 
@@ -51,12 +58,13 @@ export async function requireNothingRuns(queries: Queries): Promise<void> {
 
 export async function requireFinished(queries: Queries, blueprintIds: readonly number[], what: string): Promise<void> {
   if (blueprintIds.length === 0) return
-  const calculating = equalTo(queries.selectFrom(wantedCalculations.name), { blueprint_id: blueprintIds })
+  const calculating = queries
+    .selectFrom(wantedCalculations.name)
+    .select('pipeline_id')
+    .where('blueprint_id', 'in', blueprintIds)
   const [unfinished] = await selectRows(queries, pipelines, (query) =>
     query
-      .where(({ or, eb }) =>
-        or([eb('blueprint_id', 'in', blueprintIds), eb('id', 'in', calculating.select('pipeline_id'))]),
-      )
+      .where(({ or, eb }) => or([eb('blueprint_id', 'in', blueprintIds), eb('id', 'in', calculating)]))
       .where('status', 'not in', FINISHED)
       .orderBy('id')
       .limit(1),

@@ -6,7 +6,7 @@ import { blueprints } from '../system/projects.ts'
 import { newestTasks } from './pipeline-rows.ts'
 import type { ServiceContext } from './services.ts'
 import { FINISHED } from './states.ts'
-import { findRow, type Queries, type Query, selectRows } from './store.ts'
+import { findRow, type Queries, type QueryOf, selectRows } from './store.ts'
 
 export interface Lack {
   /** `history`: git could not be read. `run`: the last run ended in part, or failed. */
@@ -53,7 +53,7 @@ export async function lastRunLack(
   queries: Queries,
   { id: blueprintId, project_name: project }: { readonly id: number; readonly project_name: string },
 ): Promise<(Lack & { readonly run: number }) | undefined> {
-  const newest = (narrow: (query: Query) => Query) =>
+  const newest = (narrow: (query: QueryOf<typeof pipelines>) => QueryOf<typeof pipelines>) =>
     selectRows(queries, pipelines, (query) =>
       narrow(query.where('blueprint_id', '=', blueprintId).where('status', 'in', FINISHED))
         .orderBy('id', 'desc')

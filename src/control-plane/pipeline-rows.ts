@@ -98,7 +98,7 @@ export const newestStates = (queries: Queries, pipelineId: number): Promise<Task
     .select(['id', 'plugin', 'status'])
     .where('id', 'in', newestIds(queries, pipelineId))
     .orderBy('id', 'desc')
-    .execute() as Promise<TaskState[]>
+    .execute()
 
 export async function readTasks(queries: Queries, rows: readonly TaskRow[], secrets: Secrets): Promise<Task[]> {
   const running = rows.filter(({ status }) => status === 'TASK_RUNNING').map(({ id }) => id)
@@ -125,7 +125,7 @@ export async function readTasks(queries: Queries, rows: readonly TaskRow[], secr
 
 async function progressOf(queries: Queries, taskIds: readonly number[]): Promise<Map<number, ProgressDetail>> {
   const read = <T extends AnyTable>(table: T) =>
-    readByKeys(taskIds, (piece) => selectRows(queries, table, (query) => query.where('task_id', 'in', piece)))
+    readByKeys(taskIds, (piece) => selectRows(queries, table, (query) => query.where(sql.ref('task_id'), 'in', piece)))
   const begun = Map.groupBy(
     (await read(subtasks)).filter(({ began_at }) => began_at !== null),
     ({ task_id }) => task_id,

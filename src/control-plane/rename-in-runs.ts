@@ -51,7 +51,7 @@ async function renamePlans(
   rename: (value: unknown) => unknown,
   secrets: Secrets,
 ): Promise<void> {
-  for (const row of await selectRows(transaction, plans, (query) => equalTo(query, owner))) {
+  for (const row of await selectRows(transaction, plans, (query) => equalTo<typeof plans>(query, owner))) {
     const plan = rename(createReader().read('plan', () => openJson(row.content, secrets), null))
     if (!plan) continue
     const text = JSON.stringify(plan)

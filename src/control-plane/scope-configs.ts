@@ -124,7 +124,7 @@ export function scopeConfigService({ database, plugins, secrets }: ServiceContex
       const links = await selectRows(kysely, blueprintScopes, (query) =>
         query
           .where('plugin_name', '=', plugin)
-          .where('connection_id', '=', config.connection_id)
+          .where('connection_id', '=', Number(config.connection_id))
           .where('scope_id', 'in', [...titles.keys()]),
       )
       const users = await selectRows(kysely, blueprints, (query) => query.where('project_name', '<>', '').orderBy('id'))

@@ -80,8 +80,8 @@ export async function listScopes(
         name: scopeTitle(source, row),
         scopeConfigId: config,
         scopeConfigName: nameOf.get(config ?? 0) ?? null,
-        collectedAt: collectedAt.get(params[index]) ?? null,
-        usedBy: (users.get(ids[index]) ?? []).map((link) => link.project_name || link.blueprint_name),
+        collectedAt: collectedAt.get(params[index] ?? '') ?? null,
+        usedBy: (users.get(ids[index] ?? '') ?? []).map((link) => link.project_name || link.blueprint_name),
       }
     }),
   }

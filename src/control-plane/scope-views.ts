@@ -44,7 +44,7 @@ async function blueprintsByScope(
       selectRows(kysely, blueprintScopes, (query) =>
         query
           .where('plugin_name', '=', source.name)
-          .where('connection_id', '=', rows[0]?.connection_id)
+          .where('connection_id', '=', Number(rows[0]?.connection_id))
           .where('scope_id', 'in', piece),
       ),
   )

@@ -1,11 +1,12 @@
 /** Rows of system and settings tables, in and out: snake_case columns there, public names here. */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Kysely, SelectQueryBuilder } from 'kysely'
+import type { SelectQueryBuilder } from 'kysely'
 import { byName } from '../by-name.ts'
 import { indexesOf } from '../database/dialect.ts'
 import { duplicateIndex, isDuplicate } from '../database/explain.ts'
 import { missingCell, withoutEndSpaces } from '../database/fit.ts'
+import type { AnyKysely, SchemaWith } from '../database/kysely.ts'
 import type { AnyTable, Column, RowOf } from '../database/table.ts'
 import { RecordError, UserError } from '../errors.ts'
 import type { Settings } from '../plugin-kit/spec/fields.ts'
@@ -22,8 +23,7 @@ export interface Listed<Item> {
 }
 
 /** A pool or a transaction. */
-// biome-ignore lint/suspicious/noExplicitAny: tables are defined at run time, also by plugins
-export type Queries = Kysely<any>
+export type Queries = AnyKysely
 
 /** Known, or what a query will find: so that what hangs on them is asked for along with them, not after. */
 export type Ids = readonly number[] | SelectQueryBuilder<never, never, { id: number }>
@@ -88,6 +88,8 @@ export function fitted(table: AnyTable, values: Record<string, unknown>): Record
 }
 
 type Values = Record<string, unknown>
+/** What of a row is written. */
+export type ValuesOf<T extends AnyTable> = { readonly [Name in keyof RowOf<T>]?: RowOf<T>[Name] | null | undefined }
 
 const moments = new AsyncLocalStorage<Date>()
 
@@ -108,7 +110,11 @@ const CHARACTERS_AT_ONCE = 1_000_000
 const charactersOf = (row: Values) =>
   Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
 
-export async function insertRows(queries: Queries, table: AnyTable, rows: Iterable<Values>): Promise<void> {
+export async function insertRows<T extends AnyTable>(
+  queries: Queries,
+  table: T,
+  rows: Iterable<ValuesOf<T>>,
+): Promise<void> {
   let batch: Values[] = []
   let characters = 0
   const send = async () => {
@@ -141,7 +147,7 @@ export const isOfTrial = (id: unknown): id is number =>
   trials.getStore() !== undefined && typeof id === 'number' && id < 0
 
 /** Inserts one row and gives the number that the database gave it. */
-export async function insertRow(queries: Queries, table: AnyTable, values: Values): Promise<number> {
+export async function insertRow<T extends AnyTable>(queries: Queries, table: T, values: ValuesOf<T>): Promise<number> {
   const isNumbered = table.names.some((name) => (table.columns[name] as Column).isGenerated)
   const trial = trials.getStore()
   if (isNumbered && trial) {
@@ -178,14 +184,17 @@ function isOfName(table: AnyTable, index: string): boolean {
   return names.some((name) => (table.columns[name] as Column).isName)
 }
 
-type Where = Readonly<Record<string, unknown>>
+/** Columns of a table, and what they are compared with; a list means any of its values. */
+export type Where<T extends AnyTable> = {
+  readonly [Name in keyof RowOf<T>]?: RowOf<T>[Name] | readonly RowOf<T>[Name][]
+}
 
-/** Gives how many rows it changed; none when the condition no longer holds. A list means any of its values. */
-export async function updateRows(
+/** Gives how many rows it changed; none when the condition no longer holds. */
+export async function updateRows<T extends AnyTable>(
   queries: Queries,
-  table: AnyTable,
-  where: Where,
-  values: Record<string, unknown>,
+  table: T,
+  where: Where<T>,
+  values: ValuesOf<T>,
 ): Promise<number> {
   const stamp = table.updatedAt < 0 ? {} : { updated_at: new Date() }
   let update = queries.updateTable(table.name).set(fitted(table, { ...stamp, ...values }))
@@ -193,42 +202,45 @@ export async function updateRows(
   return Number((await update.executeTakeFirstOrThrow().catch(refuseDuplicate(table))).numUpdatedRows)
 }
 
-export async function deleteRows(queries: Queries, table: AnyTable, where: Where): Promise<number> {
+export async function deleteRows<T extends AnyTable>(queries: Queries, table: T, where: Where<T>): Promise<number> {
   let statement = queries.deleteFrom(table.name)
   for (const condition of conditionsOf(where)) statement = statement.where(...condition)
   return Number((await statement.executeTakeFirstOrThrow()).numDeletedRows)
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: of any table
-export type Query = SelectQueryBuilder<any, any, any>
+// biome-ignore lint/suspicious/noExplicitAny: whatever it has been joined with
+type Narrowed = SelectQueryBuilder<any, any, any>
+export type QueryOf<T extends AnyTable> = SelectQueryBuilder<SchemaWith<T>, T['name'], RowOf<T>>
 /** Every row, or those that `narrow` leaves, in its order. `omitted`: columns that are not read, being large. */
 export async function selectRows<T extends AnyTable>(
   queries: Queries,
   table: T,
-  narrow: (query: Query) => Query = (query) => query,
+  narrow: (query: QueryOf<T>) => Narrowed = (query) => query,
   omitted: readonly string[] = [],
 ): Promise<RowOf<T>[]> {
   const all = queries.selectFrom(table.name)
   const read = table.names.filter((name) => !omitted.includes(name)).map((name) => `${table.name}.${name}`)
-  const rows = await narrow(omitted.length === 0 ? all.selectAll(table.name) : all.select(read)).execute()
+  const rows = await narrow(
+    (omitted.length === 0 ? all.selectAll(table.name) : all.select(read)) as unknown as QueryOf<T>,
+  ).execute()
   return rows.map((row) => decodeRow(table, row))
 }
 
 export async function findRow<T extends AnyTable>(
   queries: Queries,
   table: T,
-  where: Where,
+  where: Where<T>,
 ): Promise<RowOf<T> | undefined> {
-  const [row] = await selectRows(queries, table, (query) => equalTo(query, where).limit(1))
+  const [row] = await selectRows(queries, table, (query) => equalTo<T>(query, where).limit(1))
   return row
 }
 
-export const equalTo = (query: Query, where: Where): Query =>
-  conditionsOf(where).reduce((narrowed, condition) => narrowed.where(...condition), query)
+export const equalTo = <T extends AnyTable>(query: QueryOf<T>, where: Where<T>): QueryOf<T> =>
+  conditionsOf(where).reduce<Narrowed>((narrowed, condition) => narrowed.where(...condition), query)
 
 /** Names are stored without spaces at their end, whoever asks for them. */
 const asStored = (value: unknown) => (typeof value === 'string' ? withoutEndSpaces(value) : value)
-const conditionsOf = (where: Where): [name: string, comparison: 'in' | '=', value: unknown][] =>
+const conditionsOf = (where: Values): [name: string, comparison: 'in' | '=', value: unknown][] =>
   Object.entries(where).map(([name, value]) =>
     Array.isArray(value) ? [name, 'in', value.map(asStored)] : [name, '=', asStored(value)],
   )
@@ -238,11 +250,11 @@ export async function selectPage<T extends AnyTable>(
   queries: Queries,
   table: T,
   { page = 1, pageSize = 50 }: Paged,
-  narrow: (query: Query) => Query,
-  order: readonly (readonly [column: string, direction: 'asc' | 'desc'])[],
+  narrow: (query: QueryOf<T>) => Narrowed,
+  order: readonly (readonly [column: keyof RowOf<T> & string, direction: 'asc' | 'desc'])[],
   omitted: readonly string[] = [],
 ): Promise<Listed<RowOf<T>>> {
-  const onPage = (query: Query) =>
+  const onPage = (query: QueryOf<T>) =>
     order
       .reduce((ordered, [column, direction]) => ordered.orderBy(column, direction), narrow(query))
       .limit(pageSize)
@@ -252,7 +264,7 @@ export async function selectPage<T extends AnyTable>(
   if (items.length < pageSize && (items.length > 0 || page === 1)) {
     return { count: (page - 1) * pageSize + items.length, items }
   }
-  const counted = await narrow(queries.selectFrom(table.name))
+  const counted = await narrow(queries.selectFrom(table.name) as unknown as QueryOf<T>)
     .select((builder) => builder.fn.countAll().as('count'))
     .executeTakeFirstOrThrow()
   return { count: Number(counted.count), items }

@@ -2,7 +2,7 @@
 
 import type { AnyTable, RowOf } from '../database/table.ts'
 import { UserError } from '../errors.ts'
-import { equalTo, type Queries, selectRows } from './store.ts'
+import { equalTo, type Queries, selectRows, type Where } from './store.ts'
 
 /** Carries the record as it is now, secrets masked. */
 export class ChangedError extends UserError {
@@ -26,8 +26,8 @@ export const isStale = (updatedAt: Date, seen: Date | undefined): boolean =>
 export async function holdRow<T extends AnyTable>(
   queries: Queries,
   table: T,
-  where: Readonly<Record<string, unknown>>,
+  where: Where<T>,
 ): Promise<RowOf<T> | undefined> {
-  const [row] = await selectRows(queries, table, (query) => equalTo(query, where).forUpdate())
+  const [row] = await selectRows(queries, table, (query) => equalTo<T>(query, where).forUpdate())
   return row
 }

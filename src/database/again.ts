@@ -5,7 +5,8 @@
 import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DatabaseConnection, Dialect } from 'kysely'
-import type { AnyKysely, AnySchema } from './kysely.ts'
+import type { AnyValue } from './column.ts'
+import type { AnyKysely } from './kysely.ts'
 
 /** A network may forget a connection that is silent for long, and tells nobody: the pools close such ones themselves. */
 export const LONGEST_IDLE_MS = 10_000
@@ -107,9 +108,9 @@ export function tryingAgain(kysely: AnyKysely, hadNoEffect: Tells, isLost: Tells
   executor.provideConnection = <Result>(consumer: (connection: DatabaseConnection) => Promise<Result>) =>
     twice(failedToBegin, () => provide(consumer))
   executor.executeQuery = (query) => again(hadNoEffect, () => execute(query))
-  executor.stream = async function* (...query): AsyncGenerator<AnySchema> {
+  executor.stream = async function* (...query): AsyncGenerator<AnyValue> {
     const { rows, first } = await again(hadNoEffect, async () => {
-      const begun = stream(...query) as AsyncGenerator<AnySchema>
+      const begun = stream(...query) as AsyncGenerator<AnyValue>
       return { rows: begun, first: await begun.next() }
     })
     if (first.done) return

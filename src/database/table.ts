@@ -17,8 +17,8 @@ export interface TableRow {
   readonly cells: Cell[]
 }
 
-export interface Table<C extends Columns = Columns> {
-  readonly name: string
+export interface Table<C extends Columns = Columns, Name extends string = string> {
+  readonly name: Name
   readonly columns: C
   readonly names: readonly string[]
   /** Positions of the key columns, in key order. */
@@ -56,12 +56,16 @@ export interface TableOptions {
   readonly isAppendOnly?: boolean
 }
 
-export function defineTable<const C extends Columns>(name: string, columns: C, options: TableOptions = {}): Table<C> {
+export function defineTable<const C extends Columns, const Name extends string = string>(
+  name: Name,
+  columns: C,
+  options: TableOptions = {},
+): Table<C, Name> {
   const names = Object.keys(columns)
   const keyNames = options.keyOrder ?? names.filter((each) => columns[each]?.isKey)
   const total = keyNames.reduce((sum, each) => sum + keyBytes(columns[each] as Column), 0)
   if (total > LONGEST_KEY_BYTES) throw new Error(`${name}: a key of ${total} bytes is wider than ${LONGEST_KEY_BYTES}`)
-  const table: Table<C> = {
+  const table: Table<C, Name> = {
     name,
     columns,
     names,

@@ -4,7 +4,8 @@
  */
 
 import { FatalError } from '../errors.ts'
-import type { AnyKysely, AnySchema } from './kysely.ts'
+import type { AnyValue } from './column.ts'
+import type { AnyKysely } from './kysely.ts'
 
 /** For writing, looking up and telling the progress of what is streamed. */
 const KEPT_FREE = 2
@@ -78,7 +79,7 @@ export function inTurns(kysely: AnyKysely, turns: Turns, signal?: AbortSignal): 
   executor.stream = async function* (...query) {
     const end = await turns.take(signal)
     try {
-      yield* stream(...query) as AsyncGenerator<AnySchema>
+      yield* stream(...query) as AsyncGenerator<AnyValue>
     } finally {
       end()
     }

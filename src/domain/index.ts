@@ -1,4 +1,5 @@
 /** Every domain table, by area. A module named here exports tables and nothing else. */
+import type { SchemaOf } from '../database/kysely.ts'
 import type { AnyTable } from '../database/table.ts'
 import * as code from './code.ts'
 import * as crossdomain from './crossdomain.ts'
@@ -21,5 +22,9 @@ export const domainAreas = {
   people: Object.values(people),
   'projects, and links between areas': Object.values(crossdomain),
 } satisfies Record<string, readonly AnyTable[]>
+
+declare module '../database/kysely.ts' {
+  interface Schema extends SchemaOf<(typeof domainAreas)[keyof typeof domainAreas][number]> {}
+}
 
 export const domainTables: readonly AnyTable[] = Object.values(domainAreas).flat()

@@ -63,14 +63,13 @@ export async function readQueue({ database: { kysely } }: Pick<DatabaseReader, '
     .select(({ fn }) => fn.countAll().as('count'))
     .executeTakeFirst()
   // A server takes a run at once when workers do its tasks: until one of them has begun, it waits all the same.
-  const begun = kysely.selectFrom(tasks.name).select('pipeline_id').where('began_at', 'is not', null)
   const oldest = await unfinished
-    .where(({ or, eb, not, exists }) =>
-      or([
-        eb('status', 'in', QUEUED),
-        not(exists(begun.whereRef(`${tasks.name}.pipeline_id`, '=', `${pipelines.name}.id`))),
-      ]),
-    )
+    .where(({ or, eb, not, exists, selectFrom }) => {
+      const own = selectFrom(tasks.name)
+        .select('pipeline_id')
+        .whereRef(`${tasks.name}.pipeline_id`, '=', `${pipelines.name}.id`)
+      return or([eb('status', 'in', QUEUED), not(exists(own.where('began_at', 'is not', null)))])
+    })
     .select(({ fn }) => fn.min('created_at').as('at'))
     .executeTakeFirst()
   const all = await unfinished.select(({ fn }) => fn.countAll().as('count')).executeTakeFirst()

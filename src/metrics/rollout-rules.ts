@@ -1,13 +1,11 @@
 /** Whether the rules of a project about its rollouts can be followed. */
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
+import type { AnyKysely } from '../database/kysely.ts'
 import { among, readByKeys } from '../database/pieces.ts'
 import { UserError } from '../errors.ts'
 import { shortName } from '../nearest.ts'
 import { addressOf } from './calculate/rollouts.ts'
 import type { RolloutRule } from './policy.ts'
-
-// biome-ignore lint/suspicious/noExplicitAny: of whatever tables
-type Queries = Kysely<any>
 
 export interface CheckedRule {
   readonly rule: RolloutRule
@@ -20,7 +18,7 @@ export interface CheckedRule {
 /** By each name that rules have, as deployment or as scope: addresses and ids of the repositories. */
 type Repositories = ReadonlyMap<string, ReadonlyMap<string, string>>
 
-async function repositoriesOf(queries: Queries, names: readonly string[]): Promise<Repositories> {
+async function repositoriesOf(queries: AnyKysely, names: readonly string[]): Promise<Repositories> {
   const found = new Map<string, Map<string, string>>()
   for (const column of ['cicd_deployment_id', 'cicd_scope_id']) {
     const rows = await readByKeys(names, async (piece) => {
@@ -38,7 +36,7 @@ async function repositoriesOf(queries: Queries, names: readonly string[]): Promi
   return found
 }
 
-export async function checkRules(queries: Queries, rules: readonly RolloutRule[]): Promise<CheckedRule[]> {
+export async function checkRules(queries: AnyKysely, rules: readonly RolloutRule[]): Promise<CheckedRule[]> {
   const names = [...new Set(rules.flatMap(({ join = [], apart = [] }) => [...join, ...apart]))]
   if (names.length === 0) return []
   const known = await repositoriesOf(queries, names)
@@ -66,7 +64,7 @@ function ofTwoRepositories(names: readonly string[], known: Repositories, place:
 }
 
 /** Refuses rules that can never be followed; what is not collected yet may still come. */
-export async function requireRules(queries: Queries, rules: readonly RolloutRule[]): Promise<void> {
+export async function requireRules(queries: AnyKysely, rules: readonly RolloutRule[]): Promise<void> {
   const refused = (await checkRules(queries, rules)).find(({ isRefused }) => isRefused)
   if (refused?.problem) throw new UserError(refused.problem)
 }

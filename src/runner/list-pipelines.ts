@@ -34,8 +34,9 @@ export async function listPipelines(
         )
       }
       if (keyword) narrowed = narrowed.where(isCalled(keyword))
+      if (label === undefined) return narrowed
       const labelled = kysely.selectFrom(pipelineLabels.name).select('pipeline_id').where('name', '=', label)
-      return label === undefined ? narrowed : narrowed.where('id', 'in', labelled)
+      return narrowed.where('id', 'in', labelled)
     },
     [['id', 'desc']],
   )

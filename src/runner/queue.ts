@@ -77,7 +77,7 @@ const idsIn = (queries: Queries, states: readonly TaskStatus[]): Promise<Pick<Pi
     .where('status', 'in', states)
     .orderBy('priority', 'desc')
     .orderBy('id')
-    .execute() as Promise<Pick<PipelineRow, 'id' | 'priority'>[]>
+    .execute()
 
 /** Of those that are not finished. */
 async function exclusiveLabels(queries: Queries): Promise<Map<number, string[]>> {

@@ -1,4 +1,5 @@
 /** Every table of the framework. A module named here exports tables and nothing else. */
+import type { SchemaOf } from '../database/kysely.ts'
 import type { AnyTable } from '../database/table.ts'
 import * as access from './access.ts'
 import * as alerts from './alerts.ts'
@@ -10,14 +11,11 @@ import * as runs from './runs.ts'
 import * as state from './state.ts'
 import * as workers from './workers.ts'
 
-export const systemTables: readonly AnyTable[] = [
-  projects,
-  pipelines,
-  runs,
-  state,
-  access,
-  deliveries,
-  alerts,
-  dashboards,
-  workers,
-].flatMap((module) => Object.values<AnyTable>(module))
+const modules = [projects, pipelines, runs, state, access, deliveries, alerts, dashboards, workers]
+
+type TablesIn<Module> = Module extends unknown ? Module[keyof Module] : never
+declare module '../database/kysely.ts' {
+  interface Schema extends SchemaOf<TablesIn<(typeof modules)[number]>> {}
+}
+
+export const systemTables: readonly AnyTable[] = modules.flatMap((module) => Object.values<AnyTable>(module))

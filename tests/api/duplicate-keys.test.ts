@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { insertRow, insertRows, updateRows } from '../../src/control-plane/store.ts'
 import { isDuplicate } from '../../src/database/explain.ts'
+import type { AnyTable } from '../../src/database/table.ts'
 import { UserError } from '../../src/errors.ts'
 import { plugins } from '../../src/plugins/index.ts'
 import { sharedDashboards } from '../../src/system/dashboards.ts'
@@ -58,11 +59,11 @@ describeEachDatabase('a key that exists already', (test) => {
 
   it('is no name in a table of our own: the error of the database stays what it is', async () => {
     const { kysely } = test.database
-    const cases = [
+    const cases: [AnyTable, Record<string, unknown>][] = [
       [pipelineLabels, { pipeline_id: 7, name: 'x' }],
       [projectMetricSettings, { project_name: 'shop', plugin_name: 'dora' }],
       [sharedDashboards, { token_digest: 'd'.repeat(64) }],
-    ] as const
+    ]
     for (const [each, row] of cases) {
       await insertRows(kysely, each, [row])
       const error = await failure(insertRows(kysely, each, [row]))

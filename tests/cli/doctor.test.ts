@@ -52,7 +52,7 @@ describeEachDatabase('the doctor', (test) => {
     const { blueprint } = await services().projects.create({ name: 'shop' })
     const ticked = { ticked_at: new Date(Date.now() - 3 * 86_400_000) }
     const ticks = test.database.kysely.updateTable('_weir_blueprint_ticks').set(ticked)
-    await ticks.where('blueprint_id', '=', blueprint?.id).execute()
+    await ticks.where('blueprint_id', '=', blueprint?.id ?? 0).execute()
     const [stale] = await checkSchedule(services(), test.database)
     expect(stale).toMatchObject({
       state: 'bad',

@@ -102,7 +102,11 @@ describeEachDatabase('import of a DevLake database', (test) => {
     }
     expect(await keysOf(test.database)).toEqual(keysBefore)
     expect(keysBefore).not.toContainEqual([expect.anything(), null])
-    const teams = await test.database.kysely.selectFrom(issues.name).select('x_team').distinct().execute()
+    const teams = await test.database.kysely
+      .selectFrom(issues.name as string)
+      .select('x_team')
+      .distinct()
+      .execute()
     expect(teams).toEqual([{ x_team: 'payments' }])
 
     expect(report.tables).toContainEqual({ table: 'accounts', layer: 'domain', rows: ACCOUNTS })

@@ -105,7 +105,7 @@ describeEachDatabase('an incident', (test) => {
       expect({ [name]: quarantined }).toEqual({ [name]: 0 })
     }
     await calculate(database, tracker.name)
-    const columns = ['component', 'lead_time_minutes', 'created_date', 'updated_date', 'scope_id']
+    const columns = ['component', 'lead_time_minutes', 'created_date', 'updated_date', 'scope_id'] as const
     const query = database.kysely.selectFrom('incidents').select(columns).where('scope_id', '=', board)
     const [incident, ...others] = (await query.execute()) as any[]
     expect(others).toEqual([])

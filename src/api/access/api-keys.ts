@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto'
 import { type Expression, type SqlBool, sql } from 'kysely'
 import type { Grant, Role } from '../../config.ts'
 import { type Actor, recordChange } from '../../control-plane/audit/record.ts'
-import type { Listed, Paged, Query } from '../../control-plane/store.ts'
+import type { Listed, Paged, QueryOf } from '../../control-plane/store.ts'
 import {
   deleteRows,
   findRow,
@@ -133,7 +133,7 @@ export function apiKeyService(database: Database, secrets: Secrets): ApiKeyServi
 
   return {
     async list(page) {
-      const ofType = (query: Query) => query.where('type', '=', LISTED_TYPE)
+      const ofType = (query: QueryOf<typeof apiKeys>) => query.where('type', '=', LISTED_TYPE)
       const { count, items } = await selectPage(kysely, apiKeys, page, ofType, [['id', 'desc']])
       return { count, items: (await withRoles(kysely, items)).map(publicKey) }
     },

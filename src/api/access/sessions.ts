@@ -75,7 +75,7 @@ export function sessionService({ kysely }: Database, secrets: Secrets, config: C
     },
     async close(queries, reply, cookie) {
       const claims = signer.read(cookie)
-      for (const table of claims ? TABLES : []) await deleteRows(queries, table, { jti: claims?.jti })
+      if (claims) for (const table of TABLES) await deleteRows(queries, table, { jti: claims.jti })
       reply.clearCookie(SESSION_COOKIE, cookieOptions)
       reply.clearCookie(CSRF_COOKIE, { ...cookieOptions, httpOnly: false })
     },

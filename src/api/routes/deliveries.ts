@@ -12,7 +12,7 @@ import {
   type SentTo,
   WHOLE,
 } from '../../control-plane/deliveries.ts'
-import { equalTo, publicRow, selectPage } from '../../control-plane/store.ts'
+import { equalTo, publicRow, type QueryOf, selectPage } from '../../control-plane/store.ts'
 import type { RawRecord } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
 import type { SentDelivery } from '../../plugin-kit/spec/deliveries.ts'
@@ -100,7 +100,7 @@ export const deliveryRoutes: Routes = (api, context) => {
     },
     async ({ params: { plugin, connectionId }, query }) => {
       const own = { plugin, connection_id: connectionId }
-      const narrow = (rows: RawRecord) => equalTo(rows, own)
+      const narrow = (rows: QueryOf<typeof webhookDeliveries>) => equalTo<typeof webhookDeliveries>(rows, own)
       const newest = [['id', 'desc']] as const
       const { count, items } = await selectPage(database.kysely, webhookDeliveries, query, narrow, newest, WHOLE)
       return { count, deliveries: items.map(shown) }

@@ -51,7 +51,7 @@ export function pushDeliveryRoutes(api: Api, { name: plugin }: PushSource, { dat
         database.kysely,
         webhookDeliveries,
         paged,
-        (rows) => equalTo(rows, own).where(isMessage),
+        (rows) => equalTo<typeof webhookDeliveries>(rows, own).where(isMessage),
         [['id', 'desc']],
         WHOLE,
       )

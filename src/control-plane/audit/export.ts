@@ -1,9 +1,9 @@
 /** The audit for other systems: one JSON object a line, oldest first. */
 
 import type { Database } from '../../database/database.ts'
+import type { RowOf } from '../../database/table.ts'
 import { auditEntries } from '../../system/access.ts'
-import type { Query } from '../store.ts'
-import { publicRow, selectRows } from '../store.ts'
+import { publicRow, type QueryOf, selectRows } from '../store.ts'
 
 export interface AuditFilter {
   readonly actorId?: string | undefined
@@ -11,16 +11,16 @@ export interface AuditFilter {
   readonly subject?: string | undefined
   readonly subjectKey?: string | undefined
 }
-const COLUMNS: Readonly<Record<keyof AuditFilter, string>> = {
+const COLUMNS = {
   actorId: 'actor_id',
   action: 'action',
   subject: 'subject',
   subjectKey: 'subject_key',
-}
+} as const satisfies Record<keyof AuditFilter, keyof RowOf<typeof auditEntries>>
 
 export const chosen =
   (filter: AuditFilter) =>
-  (query: Query): Query =>
+  (query: QueryOf<typeof auditEntries>): QueryOf<typeof auditEntries> =>
     (Object.keys(COLUMNS) as (keyof AuditFilter)[]).reduce(
       (narrowed, name) => (filter[name] === undefined ? narrowed : narrowed.where(COLUMNS[name], '=', filter[name])),
       query,

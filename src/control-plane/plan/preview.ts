@@ -52,9 +52,9 @@ export async function pastRuns(
   where: { readonly scope_mark: string } | { readonly plugin: string },
   limit: number,
 ): Promise<PastRun[]> {
-  const [column, value] = Object.entries(where)[0] as [string, string]
+  const [column, value] = Object.entries(where)[0] as ['scope_mark' | 'plugin', string]
   const query = completed(kysely).where(`${taskProgress.name}.${column}`, '=', value)
-  return (await query.orderBy('id', 'desc').limit(limit).execute()) as PastRun[]
+  return query.orderBy('id', 'desc').limit(limit).execute()
 }
 
 const completed = (kysely: Queries) =>
@@ -74,11 +74,11 @@ async function lastRuns({ kysely }: Database, marks: Iterable<string>): Promise<
   const rows = await readByKeys(marks, async (piece) => {
     const newest = completed(kysely)
       .clearSelect()
-      .select(sql`max(${sql.ref(`${tasks.name}.id`)})`.as('id'))
+      .select(sql<number>`max(${sql.ref(`${tasks.name}.id`)})`.as('id'))
     const ids = newest.where('scope_mark', 'in', piece).groupBy('scope_mark')
     return completed(kysely).where(`${tasks.name}.id`, 'in', ids).execute()
   })
-  return new Map(rows.map((row) => [row.scope_mark, row as PastRun]))
+  return new Map(rows.map((row) => [row.scope_mark, row]))
 }
 
 const mean = (values: readonly number[]): number =>

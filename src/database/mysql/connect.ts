@@ -11,7 +11,7 @@ import type { LiveTable } from '../dialect.ts'
 import { exactInteger, parseExact } from '../exact-json.ts'
 import { explainWith, rowTooLarge } from '../explain.ts'
 import { holding, holdingOn, requireNoneHeld } from '../held.ts'
-import type { AnyKysely, AnySchema } from '../kysely.ts'
+import type { AnyKysely, Schema } from '../kysely.ts'
 import { inLine } from '../line.ts'
 import { gatherCells } from '../rows.ts'
 import { createTurns, inTurns, type Turns } from '../turns.ts'
@@ -147,7 +147,7 @@ interface Settings {
 function databaseOn(pool: Pooled, settings: Settings, turns?: Turns, whole = pool): Database {
   const open = (signal?: AbortSignal) => {
     const dialect = markingBeginnings(withinServer(new MysqlDialect({ pool: pool as Pool }), settings.allowed))
-    const opened = new Kysely<AnySchema>({ dialect })
+    const opened = new Kysely<Schema>({ dialect })
     return turns ? inTurns(tryingAgain(holdingOn(opened, pool), hadNoEffect, isLost), turns, signal) : opened
   }
   const kysely = open()

@@ -13,7 +13,7 @@ import type { LiveTable } from '../dialect.ts'
 import { exactInteger, parseExact } from '../exact-json.ts'
 import { explainWith } from '../explain.ts'
 import { holding, holdingOn, requireNoneHeld } from '../held.ts'
-import type { AnyKysely, AnySchema } from '../kysely.ts'
+import type { AnyKysely, Schema } from '../kysely.ts'
 import { inLine } from '../line.ts'
 import { createTurns, inTurns, type Turns } from '../turns.ts'
 import { gatherBinary } from './binary.ts'
@@ -104,7 +104,7 @@ export async function connectPostgres(url: string, connections: number): Promise
 function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns, whole = pool): Database {
   const open = (signal?: AbortSignal) => {
     const dialect = markingBeginnings(new PostgresDialect({ pool, cursor: EvenCursor }))
-    const opened = new Kysely<AnySchema>({ dialect })
+    const opened = new Kysely<Schema>({ dialect })
     return turns ? inTurns(tryingAgain(holdingOn(opened, pool), hadNoEffect, isLost), turns, signal) : opened
   }
   const kysely = open()

@@ -1,3 +1,4 @@
+import type { SchemaOf } from '../../database/kysely.ts'
 import { collectTables } from '../raw/collect-tables.ts'
 import { gaps } from '../raw/gaps.ts'
 import { quarantine } from '../raw/quarantine.ts'
@@ -5,3 +6,7 @@ import { receipts } from '../raw/receipts.ts'
 
 /** What the kit itself remembers. */
 export const kitTables = [quarantine, receipts, gaps, ...collectTables]
+
+declare module '../../database/kysely.ts' {
+  interface Schema extends SchemaOf<(typeof kitTables)[number]> {}
+}

@@ -52,7 +52,10 @@ export async function fileReceipt(database: Database, receipt: Receipt): Promise
   await write(database, [receipts.row({ ...receipt, last_success_at: last })])
 }
 
-async function lastSuccess({ kysely }: Database, { plugin, raw_table, params }: Receipt): Promise<Date | undefined> {
+async function lastSuccess(
+  { kysely }: Database,
+  { plugin, raw_table, params }: Receipt,
+): Promise<Date | null | undefined> {
   const before = await kysely
     .selectFrom(receipts.name)
     .select('last_success_at')

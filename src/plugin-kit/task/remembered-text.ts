@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { readAll } from '../../database/read.ts'
 import { write } from '../../database/write.ts'
@@ -20,7 +21,7 @@ export function openRememberedText(database: Database, { plugin, subtask, params
       write(database, [subtaskStates.row({ ...subtaskKey, prev_config: text, prev_started_at: startedAt })]),
     async forget() {
       let query = database.kysely.deleteFrom(subtaskStates.name)
-      for (const [column, value] of Object.entries(subtaskKey)) query = query.where(column, '=', value)
+      for (const [column, value] of Object.entries(subtaskKey)) query = query.where(sql.ref(column), '=', value)
       await query.execute()
     },
   }

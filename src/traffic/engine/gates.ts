@@ -109,7 +109,7 @@ const scopesOf = ({ database: { kysely }, plan }: GateContext, tables: readonly 
     .select(['table', 'row_id'])
     .where('project_name', '=', plan.project)
     .where('table', 'in', tables)
-    .execute() as Promise<{ table: string; row_id: string }[]>
+    .execute()
 
 const WEBHOOK_SCOPE = /^webhook:/
 
@@ -129,9 +129,7 @@ async function incidentsOf(context: GateContext): Promise<{ horizon: Date | unde
     .where('created_date', '>=', context.since)
     .where('created_date', '<=', context.until)
     .execute()
-  const { newest } = (await ofProject.select(({ fn }) => fn.max('updated_at').as('newest')).executeTakeFirst()) as {
-    newest: Date | null
-  }
+  const { newest } = await ofProject.select(({ fn }) => fn.max('updated_at').as('newest')).executeTakeFirstOrThrow()
   return {
     horizon: await horizonOf(context, sources, newest),
     created: rows.map(({ created_date }) => created_date as Date),
@@ -166,22 +164,20 @@ async function deploymentsOf(
         ),
       ),
     )
-  const rows = (await ofProject
+  const rows = await ofProject
     .select(['id', 'result', 'finished_date'])
     .where('finished_date', '>=', context.since)
     .where('finished_date', '<=', context.until)
     .where('result', 'in', ['SUCCESS', 'FAILURE'])
     .orderBy('finished_date')
-    .execute()) as { id: string; result: string; finished_date: Date }[]
+    .execute()
   const failed = new Set(rows.filter(({ result }) => result === 'FAILURE').map(({ id }) => id))
   // An incident counts against the deployment before it, as the change failure rate does.
   for (const created of (await incidentsOf(context)).created) {
-    const cause = rows.findLast(({ finished_date }) => finished_date <= created)
+    const cause = rows.findLast(({ finished_date }) => finished_date !== null && finished_date <= created)
     if (cause !== undefined) failed.add(cause.id)
   }
-  const { newest } = (await ofProject.select(({ fn }) => fn.max('updated_at').as('newest')).executeTakeFirst()) as {
-    newest: Date | null
-  }
+  const { newest } = await ofProject.select(({ fn }) => fn.max('updated_at').as('newest')).executeTakeFirstOrThrow()
   return { horizon: await horizonOf(context, scopes, newest), failed: failed.size, total: rows.length }
 }
 
@@ -193,12 +189,12 @@ async function horizonOf(
 ): Promise<Date> {
   if (scopes.some(({ row_id }) => WEBHOOK_SCOPE.test(row_id))) return context.now
   const { kysely } = context.database
-  const { collected } = (await kysely
+  const { collected } = await kysely
     .selectFrom('_devlake_pipelines')
     .innerJoin('_devlake_blueprints', '_devlake_blueprints.id', '_devlake_pipelines.blueprint_id')
     .where('_devlake_blueprints.project_name', '=', context.plan.project)
     .where('_devlake_pipelines.status', '=', 'TASK_COMPLETED')
     .select(({ fn }) => fn.max('_devlake_pipelines.began_at').as('collected'))
-    .executeTakeFirst()) as { collected: Date | null }
+    .executeTakeFirstOrThrow()
   return new Date(Math.max(collected?.getTime() ?? 0, newest?.getTime() ?? 0))
 }

@@ -1,4 +1,5 @@
 /** State and journal of traffic switches. A module of tables exports tables and nothing else. */
+import type { SchemaOf } from '../../database/kysely.ts'
 import {
   bigint,
   defineTable,
@@ -78,3 +79,7 @@ export const trafficClaims = defineTable(
   },
   { meaning: 'Which switch owns an action or a Service of an Ingress; one at a time.' },
 )
+
+declare module '../../database/kysely.ts' {
+  interface Schema extends SchemaOf<typeof trafficSwitches | typeof trafficJournal | typeof trafficClaims> {}
+}
