@@ -244,11 +244,12 @@ describeOwnServer('clicks of the guide', (client) => {
     const page = await client.open('/')
     await follow(page, said('Traffic'))
     await page.getByRole('link', { name: 'shop' }).first().waitFor()
+    await follow(page, said('New switch'))
+    await page.waitForURL(/traffic\/new/)
     // Pressed against clusters that follow, by the test of the page.
     const pressed = readFileSync(join(root, 'tests/web/traffic-new.test.ts'), 'utf8')
-    for (const words of [said('Check'), said('Roll back')]) {
-      expect(pressed).toContain(`getByRole('button', { name: '${words}' }).click()`)
-    }
+    const pressing = (words: string) => `getByRole('button', { name: '${words}' }).click()`
+    for (const words of [said('Check'), said('Roll back')]) expect(pressed).toContain(pressing(words))
   })
 
   walk('docs/guide/9-operate.md', async (said) => {
