@@ -5,6 +5,7 @@
  * origin    the four columns that name the raw record a row was made from
  */
 
+import type { ColumnType } from 'kysely'
 import { RecordError } from '../errors.ts'
 import type { AnyValue, Column, Columns, NewRow, Row } from './column.ts'
 import { type Cell, type Fitter, fitterOf } from './fit.ts'
@@ -42,6 +43,15 @@ export type AnyColumns = any
 export type AnyTable = Table<AnyColumns>
 export type AnyRow = Record<string, AnyValue>
 export type RowOf<T> = T extends Table<infer C> ? Row<C> : never
+
+/** What queries know of these tables; rooms that have tables add it to `Schema`. */
+export type SchemaOf<Tables> = {
+  [T in Extract<Tables, AnyTable> as T['name']]: T extends Table<infer C> ? Stored<C> : never
+}
+type Stored<C extends Columns> = {
+  [Name in keyof C]: ColumnType<Row<C>[Name], Inserted<C, Name>, Row<C>[Name] | null>
+}
+type Inserted<C extends Columns, Name extends keyof C> = Name extends keyof NewRow<C> ? NewRow<C>[Name] : undefined
 
 /** InnoDB's longest key; four varchar(255) utf8mb4 columns do not fit. */
 const LONGEST_KEY_BYTES = 3072

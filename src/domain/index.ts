@@ -1,6 +1,5 @@
 /** Every domain table, by area. A module named here exports tables and nothing else. */
-import type { SchemaOf } from '../database/kysely.ts'
-import type { AnyTable } from '../database/table.ts'
+import type { AnyTable, SchemaOf } from '../database/table.ts'
 import * as code from './code.ts'
 import * as crossdomain from './crossdomain.ts'
 import * as devops from './devops.ts'

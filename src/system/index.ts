@@ -1,6 +1,5 @@
 /** Every table of the framework. A module named here exports tables and nothing else. */
-import type { SchemaOf } from '../database/kysely.ts'
-import type { AnyTable } from '../database/table.ts'
+import type { AnyTable, SchemaOf } from '../database/table.ts'
 import * as access from './access.ts'
 import * as alerts from './alerts.ts'
 import * as dashboards from './dashboards.ts'

@@ -1,4 +1,4 @@
-import type { SchemaOf } from '../../database/kysely.ts'
+import type { SchemaOf } from '../../database/table.ts'
 import { collectTables } from '../raw/collect-tables.ts'
 import { gaps } from '../raw/gaps.ts'
 import { quarantine } from '../raw/quarantine.ts'

@@ -1,5 +1,4 @@
 /** State and journal of traffic switches. A module of tables exports tables and nothing else. */
-import type { SchemaOf } from '../../database/kysely.ts'
 import {
   bigint,
   defineTable,
@@ -7,6 +6,7 @@ import {
   integer,
   key,
   optional,
+  type SchemaOf,
   string,
   text,
   timestamp,
