@@ -304,6 +304,12 @@ describe('import', () => {
     await expect(importPlaces(REQUEST, { current: ingress('a.example.com') })).rejects.toThrow('of both clusters')
     await expect(importPlaces(REQUEST, { current: ':\n\t- [', target: '' })).rejects.toThrow('are no YAML')
     await expect(importPlaces(REQUEST, { current: 'kind: Service', target: '' })).rejects.toThrow('have no Ingress')
+    const pasted = async (current: string) => importPlan(REQUEST, await importPlaces(REQUEST, { current, target: '' }))
+    await expect(pasted('items: [null, 1]')).rejects.toThrow('There is no Ingress shop/web in cluster blue')
+    for (const spec of ['', 'spec: { rules: 5 }', 'spec: { rules: [{ http: {} }] }'])
+      await expect(pasted(`kind: Ingress\nmetadata: { name: web }\n${spec}`)).rejects.toThrow(
+        'Ingress shop/web in the manifests of cluster blue is not as Kubernetes prints it: spec',
+      )
     world.target.intercept = () => 503
     await expect(imported({ service: 'web' })).rejects.toThrow('in cluster green')
     world.target.intercept = () => undefined

@@ -11,7 +11,6 @@ import { routesOf } from '../model/routes.ts'
 import type { Balancer } from '../vendors/balancer.ts'
 import { type Network, networkOf } from './import-network.ts'
 import type { Choose, Imported, ImportPlaces, ImportQuestion, ImportRequest, ReadableCluster } from './import-types.ts'
-import { refuseOtherApplication } from './pasted-cluster.ts'
 
 interface Place {
   readonly host: string | undefined
@@ -64,6 +63,18 @@ const portValue = ({ port, isNumber }: Pick<Place, 'port' | 'isNumber'>): number
 
 const absent = (kind: string, namespace: string, name: string, cluster: string): TrafficError =>
   new TrafficError('invalid', `There is no ${kind} ${namespace}/${name} in cluster ${cluster}. Correct the name.`)
+
+/** Two applications by mistake: a switch would send the clients of one to the other. */
+function refuseOtherApplication(current: Ingress, target: Ingress, host: string): void {
+  const hostsOf = (ingress: Ingress) => distinct((ingress.spec.rules ?? []).flatMap((rule) => rule.host ?? []))
+  const own = hostsOf(current)
+  const others = hostsOf(target)
+  if (others.length === 0 || [host, ...own].some((each) => others.includes(each))) return
+  throw new TrafficError(
+    'invalid',
+    `These are two applications: Ingress ${current.metadata.name} of the current cluster serves ${own.join(', ')}, and Ingress ${target.metadata.name} of the target cluster serves ${others.join(', ')}. Name the Ingress of the same application in both clusters.`,
+  )
+}
 
 export async function importPlan(request: ImportRequest, places: ImportPlaces): Promise<Imported> {
   const questions: ImportQuestion[] = []
