@@ -4,7 +4,7 @@ import { connect } from '../../src/traffic/engine/connect.ts'
 import { act } from '../../src/traffic/engine/engine.ts'
 import type { Request } from '../../src/traffic/engine/engine-types.ts'
 import { switchStatus } from '../../src/traffic/engine/status.ts'
-import type { SwitchRow } from '../../src/traffic/engine/store.ts'
+import { createSwitch, type SwitchRow } from '../../src/traffic/engine/store.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
 import { describeOneDatabase } from '../support/databases.ts'
 import { ElbError } from './support/fake-elbv2.ts'
@@ -194,6 +194,16 @@ describeOneDatabase('rollback always wins', (database) => {
     await expect.poll(() => stage.world.liveWeights(), { timeout: 60_000 }).toEqual([100, 0])
     expect((await go(row, 'abort', stage.confirmed())).state).toBe('aborted')
     expect(stage.ingress().metadata.annotations['alb.ingress.kubernetes.io/actions.web-switch']).toBeUndefined()
+  })
+
+  test('a switch that was never prepared leaves the traffic of another with the same plan alone', async () => {
+    const row = await start()
+    const closed = await createSwitch(database.database, stage.world.whole, 'ada')
+    await go(closed, 'rollback')
+    await shift(row, 1)
+    expect((await tick(stage.engine, closed.id)).state).toBe('rolled-back')
+    expect((await go(closed, 'rollback')).state).toBe('rolled-back')
+    expect(stage.world.liveWeights()).toEqual([90, 10])
   })
 
   test('a rollback while one runs: who repeats it joins, who begins one takes it over, and each is told so', async () => {

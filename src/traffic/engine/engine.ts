@@ -25,7 +25,7 @@ import { runAccompanied, withGoodNews } from './accompany.ts'
 import { alarmOf } from './alarm.ts'
 import { askTime, onAwsTime, rulesSeenAt } from './aws-time.ts'
 import { EffectTimeout, runEffects, type Scope, sideBySide } from './bring-about.ts'
-import { claimRoutes, releaseAction } from './claims.ts'
+import { claimRoutes, ownsRoutes, releaseAction } from './claims.ts'
 import type { Engine, Request } from './engine-types.ts'
 import { passGates } from './gate-verdicts.ts'
 import { moveNames } from './move-names.ts'
@@ -109,7 +109,8 @@ async function planFor(run: Run, action: Action): Promise<Plan> {
 async function perform(engine: Engine, run: Run, plan: Plan, request: Request): Promise<void> {
   const { state } = run.row
   if (request.action === 'pause') return enter(run, 'paused', { problem: request.reason ?? 'paused by hand' })
-  if (state === 'draft' && request.action === 'rollback') return enter(run, 'rolled-back')
+  const isUntouched = state === 'draft' || (state === 'rolled-back' && !(await ownsRoutes(engine.database, run.row.id)))
+  if (isUntouched && request.action === 'rollback') return enter(run, 'rolled-back')
   if (request.action === 'cleanup' || request.action === 'abort') requireConfirmation(plan, request)
   if (state === 'draft' && request.action === 'abort') return enter(run, 'aborted')
   if (request.action === 'prepare') refuseErrors('The plan', lintPlan(plan))
