@@ -105,6 +105,15 @@ describeEachDatabase('the controller of the current cluster is down', (database)
       await shift(row, 1)
       await go(row, 'rollback')
       const entries = (await journal(row)).length
+      const deployments = () =>
+        database.database.kysely
+          .selectFrom('cicd_deployments')
+          .selectAll()
+          .where('_raw_data_remark', '=', row.id)
+          .execute()
+      const recorded = await deployments()
+      expect(recorded).toMatchObject([{ result: 'FAILURE' }])
+      stage.clock = new Date(stage.clock.getTime() + 3_600_000)
       expect(await tick(stage.engine, row.id)).toMatchObject({ state: 'rolled-back' })
       expect(await journal(row)).toHaveLength(entries)
       for (const rule of stage.world.elb.rules.values())
@@ -112,6 +121,7 @@ describeEachDatabase('the controller of the current cluster is down', (database)
           rule.action = { ...rule.action, groups: rule.action.groups.map((group) => ({ ...group, weight: 50 })) }
       expect(await tick(stage.engine, row.id)).toMatchObject({ state: 'rolled-back', problem: null })
       expect(stage.world.liveWeights()).toEqual([100, 0])
+      expect(await deployments()).toEqual(recorded)
     },
   )
 

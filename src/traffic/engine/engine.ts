@@ -257,6 +257,8 @@ async function rollBack({ engine, run, plan, scope, contexts, request }: Work): 
   await enter(run, 'rolled-back', {
     step: 0,
     verified_at: null,
+    // Recorded: weights that come back later, and are taken back again, are no second deployment.
+    began_at: null,
     dns_confirmed_at: null,
     ...forgottenWays(run.row),
     problem: null,
