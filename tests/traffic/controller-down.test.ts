@@ -170,6 +170,14 @@ describeEachDatabase('the controller of the current cluster is down', (database)
     expect(stage.world.elb.calls).not.toContain('ModifyRule')
   })
 
+  test('who prepares is not told to advance, which is not possible then', LIMIT, async () => {
+    const row = await start((plan) => (plan.verifyTimeoutSeconds = 1))
+    down()
+    const error = await go(row, 'prepare').catch((each: Error) => each)
+    expect(String(error)).toContain('rule-verified was not reached')
+    expect(String(error)).not.toContain('--directly')
+  })
+
   test('an advance waits for the controller, unless the operator says otherwise', LIMIT, async () => {
     const row = await start((plan) => {
       plan.verifyTimeoutSeconds = 6
@@ -177,7 +185,7 @@ describeEachDatabase('the controller of the current cluster is down', (database)
     })
     await shift(row, 1)
     down()
-    await expect(go(row, 'advance')).rejects.toThrow('rule-verified was not reached')
+    await expect(go(row, 'advance')).rejects.toThrow(/rule-verified was not reached.*advance with --directly --reason/)
     expect(stage.world.liveWeights()).toEqual([90, 10])
     await expect(go(row, 'advance', { directly: true })).rejects.toThrow('say why with --reason')
     const after = await go(row, 'advance', { directly: true, reason: 'the controller is away until Monday' })

@@ -87,6 +87,25 @@ describeEachDatabase('a share of the traffic for a target without any healthy po
     expect(editsOf(row, file)).toHaveLength(1)
   })
 
+  test('where a few are left while a step is made, its time runs out, and one message tells it', LIMIT, async () => {
+    const row = await start((plan) => {
+      plan.verifyTimeoutSeconds = 1
+      plan.targetGroup.minHealthy = 2
+      for (const step of plan.steps) step.onFail = 'rollback'
+    })
+    await shift(row, 1)
+    const { targets } = stage.group()
+    stage.world.elb.intercept = (action) => {
+      if (action === 'DescribeTargetHealth' && stage.world.liveWeights()?.[1] === 50)
+        targets.set([...targets.keys()][0]!, 'unhealthy')
+      return undefined
+    }
+    await expect(go(row, 'advance')).rejects.toThrow(
+      'Step 2 failed: targets-healthy was not reached after 1 s: 1 of 2 targets are healthy, 2 needed (unhealthy). Traffic was rolled back.',
+    )
+    expect(isBack()).toBe(true)
+  })
+
   test('where a few are left it pauses', LIMIT, async () => {
     const row = await start((plan) => (plan.targetGroup.minHealthy = 2))
     await shift(row, 1)

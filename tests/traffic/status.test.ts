@@ -86,7 +86,7 @@ describeEachDatabase('how a switch stands', (database) => {
     await go(row, 'abort', stage.confirmed())
     expect(await look(row)).toMatchObject({
       headline: 'aborted, 100 % blue',
-      next: { says: expect.stringMatching(/over/) },
+      next: { says: 'Nothing: the switch is over.' },
     })
     expect(describeSwitch(await now(row)).actions).toEqual([])
     await expect(reverseSwitch(stage.engine, await now(row), 'ada')).rejects.toThrow('nothing to reverse')

@@ -1,4 +1,5 @@
 import { actionOfStep } from '../model/action.ts'
+import { skipping } from '../model/words.ts'
 import {
   healthBefore,
   healthyTargets,
@@ -49,6 +50,8 @@ export const prepareEffects = (contexts: Contexts): readonly Effect[] =>
     healthyTargets(context),
   ])
 
+const PAST_CONTROLLER = `If the controller is down, or sees no difference, advance with ${skipping('directly')} changes the rules at the load balancer itself.`
+
 export const stepEffects = (contexts: Contexts, step: number, direct?: Direct): readonly Effect[] =>
   lockstep(contexts, (context) => {
     const change = weights(context, step)
@@ -59,7 +62,10 @@ export const stepEffects = (contexts: Contexts, step: number, direct?: Direct): 
       rulesAsLeft(context, () => before.map((each) => actionOfStep(context.plan, each, arnOf(context))), change),
       ...(movesTraffic ? [healthBefore(context, step, change)] : []),
       direct?.get(context)?.patient(change) ?? change,
-      rule(context, () => actionOfStep(context.plan, step, arnOf(context))),
+      {
+        ...rule(context, () => actionOfStep(context.plan, step, arnOf(context))),
+        ...(direct === undefined && context.plan.mode === 'apply' ? { wayOut: PAST_CONTROLLER } : {}),
+      },
       ...(movesTraffic ? [healthyTargets(context, true)] : []),
     ]
   })

@@ -20,7 +20,7 @@ import { lintPlan } from '../lint/plan.ts'
 import { refuseErrors, TrafficError } from '../model/finding.ts'
 import { answerOf, type Plan } from '../model/plan.ts'
 import { type Action, isOver, type State, transitionOf } from '../model/state.ts'
-import { flagOf, skipping } from '../model/words.ts'
+import { ended, flagOf, SKIPS, skipping } from '../model/words.ts'
 import { runAccompanied, withGoodNews } from './accompany.ts'
 import { alarmOf } from './alarm.ts'
 import { askTime, onAwsTime, rulesSeenAt } from './aws-time.ts'
@@ -51,9 +51,7 @@ interface Work {
 
 /** Carries one action out, or continues where a killed process stopped. */
 export async function act(engine: Engine, id: string, request: Request): Promise<SwitchRow> {
-  const skipped = (['overrideGates', 'uncheckedDns', 'skipQuiet', 'acceptLive', 'directly'] as const).filter(
-    (name) => request[name] === true,
-  )
+  const skipped = SKIPS.filter((name) => request[name] === true)
   if (skipped.length > 0 && !request.reason)
     throw new TrafficError(
       'invalid',
@@ -216,15 +214,15 @@ async function shiftTo(work: Work, step: number): Promise<void> {
     const isNothingHealthy = error instanceof NothingHealthy
     const isSick = isNothingHealthy || (error instanceof EffectTimeout && error.effect === 'targets-healthy')
     if (isSick && answerOf(plan.steps[step]!, isNothingHealthy) === 'rollback')
-      return failStep(work, `Step ${step} failed: ${error.message}.`, isNothingHealthy)
+      return failStep(work, ended(`Step ${step} failed: ${error.message}`), isNothingHealthy)
     throw error
   }
   await run.write('state', 'verified', { step }, { verified_at: rulesSeenAt(engine, outside), problem: null })
 }
 
 /** Past a controller that does not follow only if the operator said so. */
-const runStep = ({ engine, run, scope, plan, contexts, request }: Work, step: number): Promise<void> =>
-  request.directly === true && plan.mode !== 'observe'
+const runStep = ({ engine, run, scope, contexts, request }: Work, step: number): Promise<void> =>
+  request.directly === true
     ? runAccompanied(engine, run, scope, directStep(contexts, step))
     : runEffects(engine, run, scope, stepEffects(contexts, step))
 

@@ -52,8 +52,11 @@ export async function judgeGate(gate: Gate, context: GateContext): Promise<GateR
       if ('unread' in health) return result('inconclusive', health.unread)
       const { healthy, total } = health
       if (total === 0) return result(context.isUnderLoad ? 'fail' : 'inconclusive', 'the target group has no targets')
-      const enough = healthy >= gate.minHealthy && healthy / total >= gate.minRatio
-      return result(enough ? 'pass' : 'fail', `${healthy} of ${total} targets are healthy`)
+      const text = `${healthy} of ${total} targets are healthy`
+      if (healthy >= gate.minHealthy && healthy / total >= gate.minRatio) return result('pass', text)
+      // 0.1 × 30 is a little more than 3.
+      const share = Math.ceil(gate.minRatio * total - 1e-9)
+      return result('fail', `${text}, ${Math.max(gate.minHealthy, share)} needed`)
     }
     case 'incidents': {
       const { horizon, created } = await incidentsOf(context)

@@ -1,7 +1,7 @@
 /** The journal as sentences. What programs read stays beside them: kind, effect and detail. */
 import { byName } from '../../by-name.ts'
 import type { Plan } from '../model/plan.ts'
-import { stepWords } from '../model/words.ts'
+import { ended, stepWords, upper } from '../model/words.ts'
 import type { JournalRow } from './store.ts'
 
 /** What each effect is about to do, what is so when it is done, and what is said where there was nothing to do. */
@@ -77,9 +77,6 @@ const NOTES: Readonly<Record<string, string>> = byName({
 })
 
 const readable = (name: string): string => name.replaceAll('-', ' ')
-const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
-/** Text of vendors may end with a full stop, or with a list. */
-export const ended = (text: string): string => (/[.!?:)\n]$/.test(text) ? text : `${text}.`)
 
 /** `weights (cart)`, `dns-record-50`: the effect, the route that it belongs to, the share of the record. */
 function effectParts(key: string): { readonly name: string; readonly of: string } {

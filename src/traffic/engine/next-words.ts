@@ -3,7 +3,7 @@ import { answerOf, type Plan } from '../model/plan.ts'
 import { drivesDns } from '../model/record-sets.ts'
 import { hostsOf, routesOf } from '../model/routes.ts'
 import { isOver } from '../model/state.ts'
-import { secondsWords, stepWords } from '../model/words.ts'
+import { secondsWords, stepWords, upper } from '../model/words.ts'
 import type { Live } from './live-status.ts'
 import { isLeased, type SwitchRow } from './store.ts'
 
@@ -15,7 +15,6 @@ export interface Next {
   readonly gate: string | null
 }
 
-const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 const soon = (says: string): Next => ({ says, at: null, gate: null })
 
 export function nextOf(row: SwitchRow, plan: Plan, live: Live, secondsLeft: number, now: Date): Next {
