@@ -4,7 +4,16 @@ import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask } from '../api/ask.ts'
-import { type Action, hostsOf, namesOf, planOf, refreshSwitches, type Status, type Switch } from './describe.tsx'
+import {
+  type Action,
+  hostsOf,
+  namesOf,
+  planOf,
+  refreshSwitches,
+  type Status,
+  type Switch,
+  shareOf,
+} from './describe.tsx'
 
 export type Known = Action | 'approve' | 'reverse' | 'accept'
 interface Described {
@@ -20,6 +29,7 @@ function describe(of: Switch, action: Known): Described {
   const hosts = hostsOf(planOf(of))
   const number = of.verifiedAt === null ? of.step : of.step + 1
   const next = steps[number]
+  const percent = next ? Math.round(shareOf(next) * 100) : 0
   const isDraft = of.state === 'draft'
   const all: Readonly<Record<Known, Described>> = {
     prepare: {
@@ -29,7 +39,7 @@ function describe(of: Switch, action: Known): Described {
     advance: {
       title: 'Advance',
       consequence: next
-        ? `Begins step ${number} of ${steps.length - 1}: ${next.weights.current} % ${here}, ${next.weights.target} % ${there}, if waiting time and gates allow it.`
+        ? `Begins step ${number} of ${steps.length - 1}: ${100 - percent} % ${here}, ${percent} % ${there}, if waiting time and gates allow it.`
         : 'Marks the switch as done, once waiting time and gates of the last step are passed. It counts as a deployment.',
     },
     accept: {
@@ -128,7 +138,7 @@ const hasWayBack = ({ state, actions }: Switch, share: Props['share']): boolean 
 /** Stands out where there is something to take back, and works with one click: who needs it is in a hurry. */
 export function RollBack({ of, share }: Props) {
   const [isAsked, setAsked] = useState(false)
-  const { isTyped } = describe(of, 'rollback')
+  const { isTyped, consequence } = describe(of, 'rollback')
   const back = useMutation({
     mutationFn: () =>
       ask('POST /v1/traffic-switches/{id}/transitions', {
@@ -150,7 +160,7 @@ export function RollBack({ of, share }: Props) {
       >
         Roll back
       </Button>
-      <span className="small quiet">{describe(of, 'rollback').consequence}</span>
+      <span className="small quiet">{consequence}</span>
       {back.isPending && (
         <span role="status" className="small">
           Taking all requests back. You may leave this page.

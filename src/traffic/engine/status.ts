@@ -3,7 +3,7 @@ import { counted } from '../../counted.ts'
 import { messageOf } from '../../errors.ts'
 import { answerOf, type Plan } from '../model/plan.ts'
 import { isOver, STATE_WORDS, type State } from '../model/state.ts'
-import { gateWords, type Share, shareWords, stepWords, weightsOf } from '../model/words.ts'
+import { gateWords, type Share, sameShare, shareOfStep, shareWords, stepWords, weightsOf } from '../model/words.ts'
 import type { Engine } from './engine-types.ts'
 import { secondsLeft } from './gate-verdicts.ts'
 import type { GateResult } from './gates.ts'
@@ -132,13 +132,12 @@ const HELD: ReadonlySet<State> = new Set(['prepared', 'shifting', 'paused', 'swi
 
 /** Of these nothing can be read any more, or nothing stands there yet. */
 function shareNow(row: SwitchRow, live: Live, all: LiveRules): Share | null {
-  const whole = (share: number): Share => ({ least: share, most: share })
-  if (row.state === 'draft') return whole(0)
-  if (isOver(row.state)) return whole(row.dns_confirmed_at === null ? 0 : 1)
+  if (row.state === 'draft') return sameShare(0)
+  if (isOver(row.state)) return sameShare(row.dns_confirmed_at === null ? 0 : 1)
   if (live.routes.some(({ rules }) => rules === undefined)) return null
   // Where the name leads to the other load balancer, rules that are taken away send nobody back.
   const isNameAway = row.state === 'cleaning' && row.dns_confirmed_at !== null
-  return isNameAway && Object.keys(all.weights).length === 0 ? whole(1) : all.share
+  return isNameAway && Object.keys(all.weights).length === 0 ? sameShare(1) : all.share
 }
 
 interface Planned {
@@ -151,8 +150,7 @@ function plannedOf({ state, step }: SwitchRow, { steps }: Plan): Planned | undef
   const isBack = state === 'rolling-back' || state === 'rolled-back' || state === 'preparing'
   const planned = steps[isBack ? 0 : step]
   if (planned === undefined) return undefined
-  const { current, target } = planned.weights
-  return { text: weightsOf(planned), share: target / Math.max(1, current + target) }
+  return { text: weightsOf(planned), share: shareOfStep(planned) }
 }
 
 const isSame = (one: number, other: number): boolean => Math.abs(one - other) < 1e-9

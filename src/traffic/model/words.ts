@@ -26,6 +26,12 @@ export interface Share {
   readonly most: number
 }
 
+export const sameShare = (share: number): Share => ({ least: share, most: share })
+
+/** Weights need not add up to 100. */
+export const shareOfStep = ({ weights: { current, target } }: Pick<Step, 'weights'>): number =>
+  target / Math.max(1, current + target)
+
 /** `90 % blue, 10 % green` */
 export function shareWords({ current, target }: Pick<Plan, 'current' | 'target'>, { least, most }: Share): string {
   if (least !== most) return `${percent(least)} to ${percent(most)} ${target.cluster}, the rest ${current.cluster}`
