@@ -17,7 +17,7 @@ export interface Next {
 
 const soon = (says: string): Next => ({ says, at: null, gate: null })
 
-export function nextOf(row: SwitchRow, plan: Plan, live: Live, secondsLeft: number, now: Date): Next {
+export function nextOf(row: SwitchRow, plan: Plan, live: Live, secondsLeft: number): Next {
   const { state } = row
   if (isOver(state)) return soon('Nothing: the switch is over.')
   const isWorking = isLeased(row)
@@ -39,7 +39,7 @@ export function nextOf(row: SwitchRow, plan: Plan, live: Live, secondsLeft: numb
     case 'switched':
       return soon(recordWords(plan))
     case 'dns-switched':
-      return cleanUpNext(row, plan, now)
+      return cleanUpNext(row, plan, live)
     case 'cleaning':
       if (isWorking) return soon('Weir cleans up.')
       return soon(
@@ -99,7 +99,7 @@ function recordWords(plan: Plan): string {
     : `Move ${what} ${to}, then confirm DNS.`
 }
 
-function cleanUpNext(row: SwitchRow, plan: Plan, now: Date): Next {
+function cleanUpNext(row: SwitchRow, plan: Plan, { now }: Live): Next {
   const at = new Date((row.dns_confirmed_at ?? now).getTime() + plan.dns.quietMinutes * 60_000)
   const left = (at.getTime() - now.getTime()) / 1000
   if (left <= 0) return soon('Clean up: Weir removes the rules, the binding and the target group.')
