@@ -1,4 +1,5 @@
 import { actionOfStep } from '../model/action.ts'
+import type { RoutePlan, SideName } from '../model/plan.ts'
 import { skipping } from '../model/words.ts'
 import {
   healthBefore,
@@ -132,9 +133,8 @@ export const givenUpEffects = (contexts: Contexts): readonly Effect[] => [
     : []),
 ]
 
-export type SideName = 'current' | 'target'
 /** Whether something else needs the Ingress of a side as it is. */
-export type IsNeeded = (plan: EffectContext['plan'], side: SideName) => boolean
+export type IsNeeded = (plan: RoutePlan, side: SideName) => boolean
 
 /** The same for a switch that is given up, with what was made or set for it alone. */
 export const abortEffects = (contexts: Contexts, isNeeded: IsNeeded = () => false): readonly Effect[] =>

@@ -1,6 +1,6 @@
 /** Requests and errors of both clusters, where the plan names a source that counts them for each. */
 import { messageOf } from '../../errors.ts'
-import type { Plan } from '../model/plan.ts'
+import type { Plan, SideName } from '../model/plan.ts'
 import { routesOf } from '../model/routes.ts'
 import { isOver, type State } from '../model/state.ts'
 import type { GroupPlace, Statistic } from '../vendors/metrics.ts'
@@ -65,7 +65,7 @@ export async function requestsByCluster(engine: Engine, row: SwitchRow): Promise
     const to = Math.floor((seconds - DELAY_SECONDS) / PERIOD_SECONDS) * PERIOD_SECONDS
     const from = to - MINUTES * PERIOD_SECONDS
     const ends = Array.from({ length: MINUTES }, (_, minute) => from + (minute + 1) * PERIOD_SECONDS)
-    const countsOf = async (side: 'current' | 'target') => {
+    const countsOf = async (side: SideName) => {
       const all = distinct(places.map((place) => place[side]))
       const series = await outside.metrics.cloudWatch(all, STATISTICS, { from, to, periodSeconds: PERIOD_SECONDS })
       const sum = (statistic: number, end: number) =>

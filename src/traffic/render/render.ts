@@ -15,7 +15,7 @@ import {
   savedIngress,
 } from '../model/ingress.ts'
 import type { Ingress } from '../model/manifests.ts'
-import { bindingNamespace, type Plan, type RoutePlan } from '../model/plan.ts'
+import { bindingNamespace, type Plan, type RoutePlan, type SideName } from '../model/plan.ts'
 import { hostsOf, inRoute, routesOf } from '../model/routes.ts'
 import { lintArn } from '../model/target-group-arn.ts'
 import { gateWords, sameShare, secondsWords, shareOfStep, shareWords } from '../model/words.ts'
@@ -34,7 +34,6 @@ export interface RenderOptions {
   readonly targetIngress?: Saved | undefined
 }
 type Saved = Ingress | readonly Ingress[]
-type SideName = 'current' | 'target'
 
 /** `target-group`, `step-0` … `step-n`, `rollback`, `cleanup`. */
 export const phasesOf = (plan: Plan): readonly string[] => [
@@ -133,7 +132,7 @@ export const joinFiles = (files: readonly RenderedFile[]): string =>
     .join('---\n')
 
 /** Only what a cluster stores: both clusters may have an Ingress of the same name. */
-export function manifestsOf(files: readonly RenderedFile[]): Record<'current' | 'target', string> {
+export function manifestsOf(files: readonly RenderedFile[]): Record<SideName, string> {
   const of = (side: string) =>
     files
       .flatMap(({ path, content }) => (path.endsWith('.yaml') && path.startsWith(`-${side}-`, 2) ? [content] : []))
