@@ -137,7 +137,7 @@ export const givenUpEffects = (contexts: Contexts): readonly Effect[] => [
 export type IsNeeded = (plan: RoutePlan, side: SideName) => boolean
 
 /** The same for a switch that is given up, with what was made or set for it alone. */
-export const abortEffects = (contexts: Contexts, isNeeded: IsNeeded = () => false): readonly Effect[] =>
+export const abortEffects = (contexts: Contexts, isNeeded: IsNeeded): readonly Effect[] =>
   lockstep(contexts, (context) => [
     // In mode observe somebody else sets it, as somebody else takes it out.
     ...removal(context, true, context.plan.mode !== 'observe' && !isNeeded(context.plan, 'current')),

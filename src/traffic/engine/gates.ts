@@ -17,7 +17,7 @@ export interface GateResult {
   readonly asks: string
 }
 
-export interface GateContext {
+interface GateContext {
   readonly database: Database
   readonly plan: Plan
   /** The step's span: from when the balancer followed it until its dwell time is over. */
@@ -97,7 +97,7 @@ function covered(horizon: Date | undefined, { until }: GateContext, text: string
 }
 
 /** Bounds that hold the true rate with 95 % confidence (Wilson's interval). */
-export function wilson(failed: number, total: number): readonly [number, number] {
+function wilson(failed: number, total: number): readonly [number, number] {
   const z = 1.96
   const rate = failed / total
   const middle = rate + (z * z) / (2 * total)

@@ -44,7 +44,7 @@ export async function preview(
     for (const context of contexts) await refuseDeletion(engine.database, row.id, context)
   // Routes may stand on one Ingress, which goes once.
   const lines: string[] = deletes ? [...new Set(await Promise.all(contexts.map(deletionLine)))] : []
-  const isNeeded = engine.database === undefined ? undefined : await neededByOthers(engine.database, row.id)
+  const isNeeded = engine.database === undefined ? () => false : await neededByOthers(engine.database, row.id)
   for (const effect of effectsOf(contexts, request.action, !deletes, isNeeded)) {
     if (effect.apply === undefined && effect.name !== 'preflight') continue
     if (groupless.has(effect.route) && ['binding', 'attach', 'target-group-attributes'].includes(effect.name)) {
@@ -73,7 +73,7 @@ function effectsOf(
   contexts: readonly EffectContext[],
   action: Action,
   keepsIngress: boolean,
-  isNeeded: IsNeeded | undefined,
+  isNeeded: IsNeeded,
 ): readonly Effect[] {
   const { plan, row } = contexts[0]!
   const { step, verified_at } = row()

@@ -18,7 +18,7 @@ import { type Compute, openTrack, type Track, type Waiting } from './track.ts'
 import type { ObjectName } from './yaml-file.ts'
 
 /** The action of an Ingress of the current cluster, and what it is to be. */
-export interface GitSubject {
+interface GitSubject {
   /** Where the plan lists its routes. */
   readonly route: string | undefined
   readonly namespace: string

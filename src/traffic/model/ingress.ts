@@ -78,7 +78,7 @@ const serviceBackend = ({ service }: Side): Backend => ({
   },
 })
 
-export const actionBackend = (plan: RoutePlan): Backend => ({
+const actionBackend = (plan: RoutePlan): Backend => ({
   service: { name: plan.actionName, port: { name: 'use-annotation' } },
 })
 

@@ -25,7 +25,7 @@ export interface RenderedFile {
   readonly content: string
 }
 
-export interface RenderOptions {
+interface RenderOptions {
   readonly targetGroupArn?: string | undefined
   /** The same of each route, by their names. */
   readonly targetGroupArns?: Readonly<Record<string, string>> | undefined
