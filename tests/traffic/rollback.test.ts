@@ -12,7 +12,7 @@ import { setStage, times } from './support/stage.ts'
 
 describeOneDatabase('rollback always wins', (database) => {
   const stage = setStage(database)
-  const { start, go, shift, now, journal, edit, setAction } = stage
+  const { start, go, shift, now, journal, edit, setAction, setWeights } = stage
 
   type Fatal = (outside: Outside, die: () => Promise<never>) => Outside
   /** A process that is killed at a call; its lease is free at once, as on the same machine. */
@@ -33,15 +33,6 @@ describeOneDatabase('rollback always wins', (database) => {
       .set({ lease_holder: null, lease_until: null })
       .where('id', '=', row.id)
       .execute()
-  }
-  const setWeights = (current: number, target: number) => {
-    const arn = stage.group().arn
-    for (const rule of stage.world.elb.rules.values())
-      if ('groups' in rule.action && rule.action.groups.length > 1)
-        rule.action = {
-          ...rule.action,
-          groups: rule.action.groups.map((group) => ({ ...group, weight: group.arn === arn ? target : current })),
-        }
   }
 
   test('it takes the switch over from an advance that verifies, which then writes nothing more', async () => {

@@ -54,6 +54,18 @@ export function setStage(database: TestDatabase, startCluster?: Parameters<typeo
     setHealth(state: 'healthy' | 'unhealthy' | 'draining', route?: RoutePlan): void {
       for (const target of stage.group(route).targets.keys()) stage.group(route).targets.set(target, state)
     },
+    /** What somebody sets in the console of AWS, in the rules that forward to both groups of a route. */
+    setWeights(current: number, target: number, route?: RoutePlan): void {
+      const arn = stage.group(route)?.arn
+      for (const rule of stage.world.elb.rules.values()) {
+        const groups = 'groups' in rule.action ? rule.action.groups : []
+        if (groups.length > 1 && groups.some((each) => each.arn === arn))
+          rule.action = {
+            ...rule.action,
+            groups: groups.map((each) => ({ ...each, weight: each.arn === arn ? target : current })),
+          }
+      }
+    },
     /** [others, target] of each route, by its name. */
     weights: (): Record<string, readonly [number, number] | undefined> =>
       Object.fromEntries(stage.world.routes.map((own) => [own.route?.name ?? '', stage.world.liveWeights(own)])),
