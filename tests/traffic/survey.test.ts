@@ -386,6 +386,20 @@ describe('import', () => {
     await expect(imported({ ingress: 'nobody' })).rejects.toThrow('There is no Ingress shop/nobody in cluster blue')
   })
 
+  test('of an Ingress without a host the name that clients use is asked, and taken', async () => {
+    await start()
+    for (const cluster of [world.current, world.target]) {
+      const object = structuredClone(cluster.get('Ingress', 'shop', 'web')!)
+      object.spec.rules = [{ http: object.spec.rules[0].http }]
+      cluster.seed(object, 'kubectl-edit')
+    }
+    expect((await imported({ service: 'web' })).questions).toMatchObject([{ field: 'host', choices: [] }])
+    const { plan, questions } = await imported({ service: 'web', host: 'shop.example.com' })
+    expect(questions).toEqual([])
+    expect(plan).toMatchObject({ dns: { hostname: 'shop.example.com' } })
+    expect([plan!.current.ingress.host, plan!.target.ingress.host]).toEqual([undefined, undefined])
+  })
+
   test('the region is in the name of the load balancer', () => {
     expect(regionOf('internal-k8s-1.eu-central-1.elb.amazonaws.com')).toBe('eu-central-1')
     expect(regionOf('shop.example.com')).toBeUndefined()

@@ -32,7 +32,8 @@ const placesIn = (ingress: Ingress): readonly Place[] =>
     const { name } = service
     return [
       {
-        host: rule?.host,
+        // An empty name is none, for Kubernetes too.
+        host: rule?.host || undefined,
         path: place?.path ?? '/',
         pathType: place?.pathType ?? 'Prefix',
         service: name,
@@ -72,7 +73,7 @@ function refuseOtherApplication(current: Ingress, target: Ingress, host: string)
   if (others.length === 0 || [host, ...own].some((each) => others.includes(each))) return
   throw new TrafficError(
     'invalid',
-    `These are two applications: Ingress ${current.metadata.name} of the current cluster serves ${own.join(', ')}, and Ingress ${target.metadata.name} of the target cluster serves ${others.join(', ')}. Name the Ingress of the same application in both clusters.`,
+    `These are two applications: Ingress ${current.metadata.name} of the current cluster serves ${own.join(', ') || host}, and Ingress ${target.metadata.name} of the target cluster serves ${others.join(', ')}. Name the Ingress of the same application in both clusters.`,
   )
 }
 
@@ -106,12 +107,12 @@ export async function importPlan(request: ImportRequest, places: ImportPlaces): 
       hints: [`prepare makes it like Ingress ${namespace}/${request.ingress}`],
     })
 
-  const place = choosePlace(current, choose)
+  const place = choosePlace(current, request.host, choose)
   if (place === undefined) return { plan: undefined, questions, findings: [] }
   const service = await places.current.service(namespace, place.service)
   if (service === undefined) throw absent('Service', namespace, place.service, places.current.name)
 
-  if (target !== undefined) refuseOtherApplication(current, target, place.host)
+  if (target !== undefined) refuseOtherApplication(current, target, place.hostname)
   const at = { service: place.service, port: place.port }
   const network = await networkOf({ request, places, current, ...at, choose, questions })
   if (network === undefined && !questions.some(({ field }) => field === 'sourceSecurityGroup'))
@@ -130,8 +131,13 @@ export async function importPlan(request: ImportRequest, places: ImportPlaces): 
 const routeWords = ({ host, path, service, port }: Place): string =>
   `${host ?? 'any host'}${path} to ${service}:${port}`
 
+interface NamedPlace extends Place {
+  /** What clients use; an Ingress may name no host. */
+  readonly hostname: string
+}
+
 /** Service, port, host and path, one after the other: each answer narrows the next question. */
-function choosePlace(ingress: Ingress, choose: Choose): (Place & { readonly host: string }) | undefined {
+function choosePlace(ingress: Ingress, hostname: string | undefined, choose: Choose): NamedPlace | undefined {
   const where = `Ingress ${ingress.metadata.namespace}/${ingress.metadata.name}`
   let left = placesIn(ingress)
   const narrow = (field: keyof ImportRequest, text: string, say: (place: Place) => string): boolean => {
@@ -149,11 +155,13 @@ function choosePlace(ingress: Ingress, choose: Choose): (Place & { readonly host
   if (!narrow('port', `${where} uses these ports of the Service. Which one moves?`, ({ port }) => port))
     return undefined
   const hostText = `${where} has these hosts for the Service. Which one do clients use, and DNS move?`
-  if (!narrow('host', hostText, ({ host }) => host ?? '')) return undefined
+  const isNamed = left.some(({ host }) => host !== undefined)
+  if (isNamed && !narrow('host', hostText, ({ host }) => host ?? '')) return undefined
   if (!narrow('path', `${where} has these paths for the host. Which one stands for them?`, ({ path }) => path))
     return undefined
-  const [first] = left
-  if (first?.host !== undefined && first.host !== '') return { ...first, host: first.host }
+  const place = left[0]!
+  const name = place.host ?? (isNamed ? undefined : hostname)
+  if (name !== undefined) return { ...place, hostname: name }
   choose('host', `${where} names no host. Which name do clients use?`, [], String)
   return undefined
 }
@@ -255,7 +263,7 @@ interface Drawing {
   readonly request: ImportRequest
   readonly current: Ingress
   readonly target: Ingress | undefined
-  readonly place: Place & { readonly host: string }
+  readonly place: NamedPlace
   readonly network: Network
   readonly backend: TargetBackend
   readonly names: Names
@@ -273,7 +281,7 @@ function draw({ request, current, target, place, network, backend, names }: Draw
     name,
     ...groupOf(ingress),
     ...(ingress.spec.ingressClassName === undefined ? {} : { className: ingress.spec.ingressClassName }),
-    host: place.host,
+    ...(place.host === undefined ? {} : { host: place.host }),
     ...(place.path === '/' ? {} : { path: place.path }),
     ...(place.pathType === 'Prefix' ? {} : { pathType: place.pathType }),
     annotations: annotationsOf(ingress),
@@ -315,6 +323,6 @@ function draw({ request, current, target, place, network, backend, names }: Draw
         ? {}
         : { dwellSeconds: 600, gates: [{ kind: 'targetsHealthy', minHealthy: 1 }], onFail: 'rollback' }),
     })),
-    dns: { hostname: place.host },
+    dns: { hostname: place.hostname },
   }
 }
