@@ -310,6 +310,13 @@ describe('import', () => {
       await expect(pasted(`kind: Ingress\nmetadata: { name: web }\n${spec}`)).rejects.toThrow(
         'Ingress shop/web in the manifests of cluster blue is not as Kubernetes prints it: spec',
       )
+    const paths = ['web', 'api'].map(
+      (name) => `{ path: /${name}, pathType: Prefix, backend: { service: { name: ${name}, port: { number: 80 } } } }`,
+    )
+    const { questions } = await pasted(
+      `kind: Ingress\nmetadata: { name: web }\nspec: { rules: [{ http: { paths: [${paths.join()}] } }] }`,
+    )
+    expect(questions.at(-1)!.text).toBe('Ingress shop/web leads to these Services. Which one moves?')
     world.target.intercept = () => 503
     await expect(imported({ service: 'web' })).rejects.toThrow('in cluster green')
     world.target.intercept = () => undefined

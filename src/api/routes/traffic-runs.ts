@@ -125,7 +125,7 @@ const gateRoutes: Routes = (api, { database }) => {
         response: answers(200, statusRecord, 404),
       },
     },
-    async ({ params }) => describeStatus(await switchStatus(engine, await getSwitch(database, params.id))),
+    async ({ params }) => statusJson(await switchStatus(engine, await getSwitch(database, params.id))),
   )
 }
 
@@ -150,7 +150,7 @@ const requestRoutes: Routes = (api, { database }) => {
 }
 
 /** As JSON has it. */
-const describeStatus = ({ next, ...status }: SwitchStatus) =>
+const statusJson = ({ next, ...status }: SwitchStatus) =>
   ({ ...status, next: { ...next, at: next.at?.toISOString() ?? null } }) as z.output<typeof statusRecord>
 
 const journalRoutes: Routes = (api, { database, admitStream }) => {

@@ -4,46 +4,14 @@ import { ANNOTATION_PREFIX } from '../model/action.ts'
 import { errorsIn, TrafficError } from '../model/finding.ts'
 import { GROUP_NAME, MULTI_CLUSTER } from '../model/ingress.ts'
 import { PRESETS } from '../model/init.ts'
-import { backendsOf, findPort, type Ingress, type Service } from '../model/manifests.ts'
+import { findPort, type Ingress, type Service } from '../model/manifests.ts'
 import { textOf } from '../model/names.ts'
 import { readPlan } from '../model/plan.ts'
 import { routesOf } from '../model/routes.ts'
 import type { Balancer } from '../vendors/balancer.ts'
+import { choosePlace, distinct, type NamedPlace, type Place, placesIn } from './choose-place.ts'
 import { type Network, networkOf } from './import-network.ts'
 import type { Choose, Imported, ImportPlaces, ImportQuestion, ImportRequest, ReadableCluster } from './import-types.ts'
-
-interface Place {
-  readonly host: string | undefined
-  readonly path: string
-  readonly pathType: string
-  readonly service: string
-  readonly port: string
-  readonly isNumber: boolean
-}
-
-const placesIn = (ingress: Ingress): readonly Place[] =>
-  backendsOf(ingress).flatMap(({ path, backend }) => {
-    const { service } = backend
-    if (service === undefined || service.port?.name === 'use-annotation') return []
-    const rule = path[1] === 'rules' ? ingress.spec.rules?.[path[2] as number] : undefined
-    const place = rule?.http?.paths[path[5] as number]
-    const isNumber = service.port?.number !== undefined
-    const port = textOf(service.port?.number ?? service.port?.name ?? '')
-    const { name } = service
-    return [
-      {
-        // An empty name is none, for Kubernetes too.
-        host: rule?.host || undefined,
-        path: place?.path ?? '/',
-        pathType: place?.pathType ?? 'Prefix',
-        service: name,
-        port,
-        isNumber,
-      },
-    ]
-  })
-
-const distinct = <T>(values: readonly T[]): readonly T[] => [...new Set(values)]
 
 /** Of the annotations those that describe the load balancer; what belongs to one switch or one tool stays behind. */
 const annotationsOf = (ingress: Ingress): Record<string, string> =>
@@ -126,44 +94,6 @@ export async function importPlan(request: ImportRequest, places: ImportPlaces): 
   const all = plan === undefined ? findings : lintPlan(plan)
   const [one] = plan === undefined || errorsIn(all).length > 0 ? [] : routesOf(plan)
   return { plan: one, questions, findings: all }
-}
-
-const routeWords = ({ host, path, service, port }: Place): string =>
-  `${host ?? 'any host'}${path} to ${service}:${port}`
-
-interface NamedPlace extends Place {
-  /** What clients use; an Ingress may name no host. */
-  readonly hostname: string
-}
-
-/** Service, port, host and path, one after the other: each answer narrows the next question. */
-function choosePlace(ingress: Ingress, hostname: string | undefined, choose: Choose): NamedPlace | undefined {
-  const where = `Ingress ${ingress.metadata.namespace}/${ingress.metadata.name}`
-  let left = placesIn(ingress)
-  const narrow = (field: keyof ImportRequest, text: string, say: (place: Place) => string): boolean => {
-    const routesOfChoice = (choice: string) =>
-      left
-        .filter((each) => say(each) === choice)
-        .map(routeWords)
-        .join(', ')
-    const answer = choose(field, text, distinct(left.map(say)), (each) => each, routesOfChoice)
-    left = left.filter((each) => say(each) === answer)
-    return answer !== undefined
-  }
-  if (!narrow('service', `${where} leads to these Services. Which one moves?`, ({ service }) => service))
-    return undefined
-  if (!narrow('port', `${where} uses these ports of the Service. Which one moves?`, ({ port }) => port))
-    return undefined
-  const hostText = `${where} has these hosts for the Service. Which one do clients use, and DNS move?`
-  const isNamed = left.some(({ host }) => host !== undefined)
-  if (isNamed && !narrow('host', hostText, ({ host }) => host ?? '')) return undefined
-  if (!narrow('path', `${where} has these paths for the host. Which one stands for them?`, ({ path }) => path))
-    return undefined
-  const place = left[0]!
-  const name = place.host ?? (isNamed ? undefined : hostname)
-  if (name !== undefined) return { ...place, hostname: name }
-  choose('host', `${where} names no host. Which name do clients use?`, [], String)
-  return undefined
 }
 
 interface TargetBackend {

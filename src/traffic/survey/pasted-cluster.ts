@@ -60,7 +60,7 @@ export function pastedCluster(name: string, all: readonly Manifest[]): ReadableC
         'invalid',
         `${kind} ${namespace}/${wanted} in the manifests of cluster ${name} is not as Kubernetes prints it: ${pathText(['spec', ...issue.path])}: ${issue.message}. Paste what kubectl get ingress,service -o yaml prints.`,
       )
-    return found
+    return found && { ...found, metadata: { ...found.metadata, namespace } }
   }
   return {
     name,
