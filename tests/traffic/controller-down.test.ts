@@ -105,13 +105,7 @@ describeEachDatabase('the controller of the current cluster is down', (database)
       await shift(row, 1)
       await go(row, 'rollback')
       const entries = (await journal(row)).length
-      const deployments = () =>
-        database.database.kysely
-          .selectFrom('cicd_deployments')
-          .selectAll()
-          .where('_raw_data_remark', '=', row.id)
-          .execute()
-      const recorded = await deployments()
+      const recorded = await stage.deployments(row)
       expect(recorded).toMatchObject([{ result: 'FAILURE' }])
       stage.clock = new Date(stage.clock.getTime() + 3_600_000)
       expect(await tick(stage.engine, row.id)).toMatchObject({ state: 'rolled-back' })
@@ -119,7 +113,7 @@ describeEachDatabase('the controller of the current cluster is down', (database)
       stage.setWeights(50, 50)
       expect(await tick(stage.engine, row.id)).toMatchObject({ state: 'rolled-back', problem: null })
       expect(stage.world.liveWeights()).toEqual([100, 0])
-      expect(await deployments()).toEqual(recorded)
+      expect(await stage.deployments(row)).toEqual(recorded)
     },
   )
 

@@ -257,7 +257,10 @@ describeOneDatabase('rollback always wins', (database) => {
     await go(again, 'dns')
     await expect(go(again, 'rollback')).rejects.toThrow('Move the record')
     stage.world.pointDnsAt('current')
+    expect(await stage.deployments(again)).toMatchObject([{ result: 'SUCCESS' }])
     expect(await go(again, 'abort', stage.confirmed())).toMatchObject({ state: 'aborted', dns_confirmed_at: null })
+    // What was switched and came back is no success.
+    expect(await stage.deployments(again)).toMatchObject([{ result: 'FAILURE' }])
   })
 
   test('a switch that was cleaned up is refused, with what to do', async () => {

@@ -280,6 +280,9 @@ async function cleanUp(work: Work): Promise<void> {
     run.row.dns_confirmed_at === null
   if (!keepsIngress) await runEffects(engine, run, scope, mayDelete(engine.database, run.row.id, contexts))
   const isAtTarget = await isNameAtTarget(work)
+  // No rollback ends any more that would say so.
+  if (run.row.state === 'rolling-back' && run.row.began_at !== null && !isAtTarget)
+    await recordDeployment(engine.database, run.row, plan, 'FAILURE', engine.now())
   if (request.action === 'abort') await runEffects(engine, run, scope, givenUpEffects(contexts))
   await enter(run, 'cleaning', { problem: null })
   const effects =

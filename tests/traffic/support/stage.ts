@@ -38,6 +38,8 @@ export function setStage(database: TestDatabase, startCluster?: Parameters<typeo
     },
     now: (row: SwitchRow) => getSwitch(database.database, row.id),
     journal: (row: SwitchRow) => journalOf(database.database, row.id),
+    deployments: ({ id }: SwitchRow) =>
+      database.database.kysely.selectFrom('cicd_deployments').selectAll().where('_raw_data_remark', '=', id).execute(),
     ingress: (name = 'web') => stage.world.current.get('Ingress', 'shop', name)!,
     /** What a person with kubectl does. */
     edit: (change: (object: any) => void, kind = 'Ingress', name = 'web') => {
