@@ -33,7 +33,7 @@ import { requireQuiet } from './quiet.ts'
 import { recordDeployment } from './record-deployment.ts'
 import { forgottenWays, hasLostMemory, lostMemory } from './route-memory.ts'
 import { withRoutes } from './route-report.ts'
-import { mayDelete, neededByOthers } from './shared-ingress.ts'
+import { deletesIngress, mayDelete, neededByOthers } from './shared-ingress.ts'
 import { getSwitch, isLeased, type Run, type SwitchChanges, type SwitchRow, startRun } from './store.ts'
 import { checkedPlanOf, planOf } from './stored-plan.ts'
 
@@ -272,12 +272,8 @@ async function isNameAtTarget({ run, request, contexts }: Work): Promise<boolean
 
 async function cleanUp(work: Work): Promise<void> {
   const { engine, run, plan, scope, contexts, request } = work
-  // Before the DNS switch the current Ingress carries all traffic: an abort never deletes it.
-  const keepsIngress =
-    request.action === 'abort' ||
-    request.keepIngress === true ||
-    plan.cleanup.currentIngress === 'keep-service' ||
-    run.row.dns_confirmed_at === null
+  // Before the DNS switch the current Ingress carries all traffic.
+  const keepsIngress = !deletesIngress(plan, request) || run.row.dns_confirmed_at === null
   if (!keepsIngress) await runEffects(engine, run, scope, mayDelete(engine.database, run.row.id, contexts))
   const isAtTarget = await isNameAtTarget(work)
   // No rollback ends any more that would say so.
@@ -296,13 +292,13 @@ async function cleanUp(work: Work): Promise<void> {
   else await enter(run, 'aborted', { problem: null, dns_confirmed_at: null })
 }
 
-function requireConfirmation(plan: Plan, { confirm }: Request): void {
-  if (confirm !== plan.name) {
-    throw new TrafficError(
-      'invalid',
-      `This deletes the binding and the target group of ${plan.name}${plan.cleanup.currentIngress === 'delete-ingress' ? ', and the current Ingress with its load balancer' : ''}. Confirm with the name of the plan: ${flagOf('confirm')} ${plan.name}`,
-    )
-  }
+function requireConfirmation(plan: Plan, request: Request): void {
+  if (request.confirm === plan.name) return
+  const ingress = deletesIngress(plan, request) ? ', and the current Ingress with its load balancer' : ''
+  throw new TrafficError(
+    'invalid',
+    `This deletes the binding and the target group of ${plan.name}${ingress}. Confirm with the name of the plan: ${flagOf('confirm')} ${plan.name}`,
+  )
 }
 
 async function enter(run: Run, state: State, changes: SwitchChanges = {}): Promise<void> {
