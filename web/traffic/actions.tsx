@@ -24,13 +24,15 @@ interface Described {
 }
 
 function describe(of: Switch, action: Known): Described {
-  const { steps } = planOf(of)
+  const { steps, cleanup } = planOf(of)
   const { here, there } = namesOf(of)
   const hosts = hostsOf(planOf(of))
   const number = of.verifiedAt === null ? of.step : of.step + 1
   const next = steps[number]
   const percent = next ? Math.round(shareOf(next) * 100) : 0
   const isDraft = of.state === 'draft'
+  const ingress =
+    cleanup?.currentIngress === 'delete-ingress' ? `, and the Ingress of ${here} with its load balancer` : ''
   const all: Readonly<Record<Known, Described>> = {
     prepare: {
       title: 'Prepare',
@@ -68,7 +70,7 @@ function describe(of: Switch, action: Known): Described {
     },
     cleanup: {
       title: 'Clean up',
-      consequence: `Deletes the binding and the target group that the switch made. ${there} keeps all requests; after this there is no quick way back.`,
+      consequence: `Deletes the binding and the target group that the switch made${ingress}. ${there} keeps all requests; after this there is no quick way back.`,
       isTyped: true,
     },
     abort: {

@@ -16,6 +16,7 @@ export interface Plan {
   readonly mode?: 'apply' | 'gitops' | 'observe'
   readonly confirmRollback?: boolean
   readonly dns?: { readonly hostname?: string }
+  readonly cleanup?: { readonly currentIngress?: 'keep-service' | 'delete-ingress' }
   /** Left out where the plan has one route. */
   readonly routes?: readonly Route[]
   readonly steps: readonly Step[]
