@@ -134,6 +134,27 @@ describeEachDatabase('the controller of the current cluster is down', (database)
     expect((await go(row, 'rollback')).state).toBe('rolled-back')
   })
 
+  test('a rule that AWS does not take keeps no other where it is', LIMIT, async () => {
+    const row = await start((plan) => (plan.verifyTimeoutSeconds = 2))
+    stage.edit(({ spec }) => {
+      const { paths } = spec.rules[0].http
+      paths.push({ ...paths[0], path: '/second' })
+    })
+    await shift(row, 1)
+    const rules = () =>
+      [...stage.world.elb.rules.values()].flatMap(({ arn, action }) =>
+        'groups' in action && action.groups.length > 1 ? [{ arn, target: action.groups[1]!.weight }] : [],
+      )
+    const refused = rules()[0]!.arn
+    down()
+    stage.world.elb.intercept = (action, parameters) =>
+      action === 'ModifyRule' && parameters.get('RuleArn') === refused
+        ? new ElbError('InvalidLoadBalancerAction', 'not this one')
+        : undefined
+    await expect(go(row, 'rollback')).rejects.toThrow('not this one')
+    expect(rules().map(({ target }) => target)).toEqual([10, 0])
+  })
+
   test('a sticky target group, which AWS takes in no rule of two that is not sticky, is left out', LIMIT, async () => {
     const row = await start((plan) => (plan.verifyTimeoutSeconds = 2))
     await shift(row, 1)

@@ -97,6 +97,7 @@ function changedRules(
     },
     async apply(dryRun) {
       if (dryRun) return
+      let refusal: UserError | undefined
       for (const [rule, { forward, otherwise }] of wrong) {
         try {
           await balancer.forward(rule, forward).catch((error: unknown) => {
@@ -104,12 +105,15 @@ function changedRules(
               throw error
             return balancer.forward(rule, otherwise)
           })
+          changed.add(rule.rule)
         } catch (error) {
+          // One that AWS does not take keeps no other where it is.
           if (!(error instanceof UserError)) throw error
-          throw new UserError(`The load balancer could not be changed directly: ${error.message}`, { cause: error })
+          refusal ??= error
         }
-        changed.add(rule.rule)
       }
+      if (refusal === undefined) return
+      throw new UserError(`The load balancer could not be changed directly: ${refusal.message}`, { cause: refusal })
     },
     outcome: () =>
       changed.size === 0
