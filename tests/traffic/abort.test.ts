@@ -39,6 +39,14 @@ describeEachDatabase('after an abort', (database) => {
     expect(modes()).toEqual(['true', 'true'])
   })
 
+  test('who has to confirm it reads what it deletes, and nothing else', async () => {
+    const row = await start((plan) => (plan.cleanup.currentIngress = 'delete-ingress'))
+    await go(row, 'prepare')
+    await expect(go(row, 'abort')).rejects.toThrow(
+      /^This deletes the binding and the target group of shop-web\. Confirm/,
+    )
+  })
+
   test('what another switch on the same Ingress needs stays', async () => {
     await start(undefined, ['web', 'cart'])
     const { whole } = stage.world

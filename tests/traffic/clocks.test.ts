@@ -3,6 +3,7 @@ import { describeStatus } from '../../src/cli/traffic/status-text.ts'
 import { clockProblem } from '../../src/traffic/engine/aws-time.ts'
 import { act } from '../../src/traffic/engine/engine.ts'
 import type { Request } from '../../src/traffic/engine/engine-types.ts'
+import { requestsByCluster } from '../../src/traffic/engine/requests-by-cluster.ts'
 import { switchStatus } from '../../src/traffic/engine/status.ts'
 import { describeSwitch } from '../../src/traffic/engine/store.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
@@ -93,6 +94,20 @@ describeEachDatabase('the clock of an operator is wrong', (database) => {
     }
     const after = await act({ ...stage.engine, connect }, row.id, { action: 'dns', actor: 'ada' })
     expect(after.dns_confirmed_at).toEqual(stage.clock)
+  })
+
+  test('requests are asked for by the clock of AWS', LIMIT, async () => {
+    const row = await start((plan) => (plan.cleanup.maxRequestsPerMinute = 5))
+    await stage.shift(row, 1)
+    const connect: typeof stage.engine.connect = async (...call) => {
+      const outside = await stage.engine.connect(...call)
+      const metrics = { ...outside.metrics, cloudWatch: async () => [] }
+      return { ...outside, metrics }
+    }
+    for (const skew of [2 * HOUR_MS, -2 * HOUR_MS]) {
+      const { minutes, problem } = await requestsByCluster({ ...laptop(skew), connect }, await now(row))
+      expect([problem, minutes.at(-1)?.at]).toEqual([null, new Date(stage.clock.getTime() - 120_000)])
+    }
   })
 
   test('while AWS does not say what time it is, nothing moves on', LIMIT, async () => {

@@ -105,13 +105,15 @@ describeEachDatabase('the controller of the current cluster is down', (database)
       await shift(row, 1)
       await go(row, 'rollback')
       const entries = (await journal(row)).length
+      const recorded = await stage.deployments(row)
+      expect(recorded).toMatchObject([{ result: 'FAILURE' }])
+      stage.clock = new Date(stage.clock.getTime() + 3_600_000)
       expect(await tick(stage.engine, row.id)).toMatchObject({ state: 'rolled-back' })
       expect(await journal(row)).toHaveLength(entries)
-      for (const rule of stage.world.elb.rules.values())
-        if ('groups' in rule.action && rule.action.groups.length > 1)
-          rule.action = { ...rule.action, groups: rule.action.groups.map((group) => ({ ...group, weight: 50 })) }
+      stage.setWeights(50, 50)
       expect(await tick(stage.engine, row.id)).toMatchObject({ state: 'rolled-back', problem: null })
       expect(stage.world.liveWeights()).toEqual([100, 0])
+      expect(await stage.deployments(row)).toEqual(recorded)
     },
   )
 
@@ -130,6 +132,27 @@ describeEachDatabase('the controller of the current cluster is down', (database)
     expect(isBack()).toBe(false)
     backAgain()
     expect((await go(row, 'rollback')).state).toBe('rolled-back')
+  })
+
+  test('a rule that AWS does not take keeps no other where it is', LIMIT, async () => {
+    const row = await start((plan) => (plan.verifyTimeoutSeconds = 2))
+    stage.edit(({ spec }) => {
+      const { paths } = spec.rules[0].http
+      paths.push({ ...paths[0], path: '/second' })
+    })
+    await shift(row, 1)
+    const rules = () =>
+      [...stage.world.elb.rules.values()].flatMap(({ arn, action }) =>
+        'groups' in action && action.groups.length > 1 ? [{ arn, target: action.groups[1]!.weight }] : [],
+      )
+    const refused = rules()[0]!.arn
+    down()
+    stage.world.elb.intercept = (action, parameters) =>
+      action === 'ModifyRule' && parameters.get('RuleArn') === refused
+        ? new ElbError('InvalidLoadBalancerAction', 'not this one')
+        : undefined
+    await expect(go(row, 'rollback')).rejects.toThrow('not this one')
+    expect(rules().map(({ target }) => target)).toEqual([10, 0])
   })
 
   test('a sticky target group, which AWS takes in no rule of two that is not sticky, is left out', LIMIT, async () => {
@@ -160,6 +183,14 @@ describeEachDatabase('the controller of the current cluster is down', (database)
     expect(stage.world.elb.calls).not.toContain('ModifyRule')
   })
 
+  test('who prepares is not told to advance, which is not possible then', LIMIT, async () => {
+    const row = await start((plan) => (plan.verifyTimeoutSeconds = 1))
+    down()
+    const error = await go(row, 'prepare').catch((each: Error) => each)
+    expect(String(error)).toContain('rule-verified was not reached')
+    expect(String(error)).not.toContain('--directly')
+  })
+
   test('an advance waits for the controller, unless the operator says otherwise', LIMIT, async () => {
     const row = await start((plan) => {
       plan.verifyTimeoutSeconds = 6
@@ -167,7 +198,7 @@ describeEachDatabase('the controller of the current cluster is down', (database)
     })
     await shift(row, 1)
     down()
-    await expect(go(row, 'advance')).rejects.toThrow('rule-verified was not reached')
+    await expect(go(row, 'advance')).rejects.toThrow(/rule-verified was not reached.*advance with --directly --reason/)
     expect(stage.world.liveWeights()).toEqual([90, 10])
     await expect(go(row, 'advance', { directly: true })).rejects.toThrow('say why with --reason')
     const after = await go(row, 'advance', { directly: true, reason: 'the controller is away until Monday' })

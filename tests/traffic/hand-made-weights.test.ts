@@ -7,21 +7,7 @@ const LIMIT = { timeout: 240_000 }
 
 describeEachDatabase('somebody changes the weights at AWS', (database) => {
   const stage = setStage(database)
-  const { start, go, shift, now, journal } = stage
-  /** What a person does in the console of AWS. */
-  const setRules = (current: number, target: number) => {
-    for (const rule of stage.world.elb.rules.values())
-      if ('groups' in rule.action && rule.action.groups.length > 1) {
-        const [first, second] = rule.action.groups
-        rule.action = {
-          ...rule.action,
-          groups: [
-            { ...first!, weight: current },
-            { ...second!, weight: target },
-          ],
-        }
-      }
-  }
+  const { start, go, shift, now, journal, setWeights } = stage
   const leaveTargetOut = () => {
     for (const rule of stage.world.elb.rules.values())
       if ('groups' in rule.action && rule.action.groups.length > 1)
@@ -35,7 +21,7 @@ describeEachDatabase('somebody changes the weights at AWS', (database) => {
     const row = await start()
     await shift(row, 1)
     const before = written()
-    setRules(70, 30)
+    setWeights(70, 30)
     await expect(go(row, 'advance')).rejects.toMatchObject({
       trouble: 'conflict',
       message: expect.stringMatching(REFUSAL),
@@ -57,7 +43,7 @@ describeEachDatabase('somebody changes the weights at AWS', (database) => {
   test('with a server: it pauses, and advance is refused all the same', LIMIT, async () => {
     const row = await start()
     await shift(row, 1)
-    setRules(70, 30)
+    setWeights(70, 30)
     expect(await tick(stage.engine, row.id)).toMatchObject({
       state: 'paused',
       problem: expect.stringMatching(/^Drift: .*weights 70\/30/),
@@ -79,7 +65,7 @@ describeEachDatabase('somebody changes the weights at AWS', (database) => {
     stage.world.currentController.reconcile()
     expect(await go(row, 'advance')).toMatchObject({ step: 2 })
     await go(row, 'advance')
-    setRules(10, 90)
+    setWeights(10, 90)
     await expect(go(row, 'advance')).rejects.toThrow(/Drift: 1 of 1 rules .*weights 10\/90/)
     // The annotation says the right thing already, so that the controller sees nothing to do.
     await expect(go(row, 'advance', { acceptLive: true, reason: 'test' })).rejects.toThrow('--directly --reason')

@@ -5,6 +5,7 @@ import { planFromText } from '../../src/traffic/lint/require-plan.ts'
 import { initialPlan, PRESETS } from '../../src/traffic/model/init.ts'
 import type { RoutePlan } from '../../src/traffic/model/plan.ts'
 import { describeEachDatabase } from '../support/databases.ts'
+import { ElbError } from './support/fake-elbv2.ts'
 import { setStage } from './support/stage.ts'
 
 const LIMIT = { timeout: 240_000 }
@@ -85,6 +86,22 @@ describeEachDatabase('a share of the traffic for a target without any healthy po
     expect(editsOf(row, file)).toEqual([])
     file.steps[1]!.onFail = 'rollback'
     expect(editsOf(row, file)).toHaveLength(1)
+  })
+
+  test('where nobody can look at the targets of a step, it goes back when its time is over', LIMIT, async () => {
+    const row = await start((plan) => {
+      plan.verifyTimeoutSeconds = 1
+      for (const step of plan.steps) step.onFail = 'rollback'
+    })
+    await shift(row, 1)
+    stage.world.elb.intercept = (action) =>
+      action === 'DescribeTargetHealth' && stage.world.liveWeights()?.[1] === 50
+        ? new ElbError('Throttling', 'Rate exceeded')
+        : undefined
+    await expect(go(row, 'advance')).rejects.toThrow(
+      /^Step 2 failed: targets-healthy was not reached after 1 s: .* Rate exceeded\. Traffic was rolled back\.$/,
+    )
+    expect(isBack()).toBe(true)
   })
 
   test('where a few are left it pauses', LIMIT, async () => {

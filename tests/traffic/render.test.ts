@@ -6,7 +6,7 @@ import { lintManifests } from '../../src/traffic/lint/manifests.ts'
 import { lintPlan } from '../../src/traffic/lint/plan.ts'
 import { errorsIn } from '../../src/traffic/model/finding.ts'
 import { bindingSchema, ingressSchema } from '../../src/traffic/model/manifests.ts'
-import { joinFiles, phasesOf, renderPhase } from '../../src/traffic/render/render.ts'
+import { joinFiles, phasesOf, readmeOfPhases, renderPhase } from '../../src/traffic/render/render.ts'
 import { shopPlan } from './support/shop.ts'
 
 /** The controller's own schema, beside the repository where it is checked out for development. */
@@ -178,4 +178,11 @@ test('an unknown phase names the known ones', () => {
 
 test('the sample plan is free of errors', () => {
   expect(errorsIn(lintPlan(shopPlan()))).toEqual([])
+})
+
+test('the README of all phases tells shares, whatever the weights add up to', () => {
+  const { content } = readmeOfPhases(shopPlan((plan) => (plan.steps[1]!.weights = { current: 8, target: 2 })))
+  expect(content).toContain('2. [`step-0`](step-0/README.md): 100 % blue; attaches everything, no request moves')
+  expect(content).toContain('3. [`step-1`](step-1/README.md): 80 % blue, 20 % green')
+  expect(content).toContain('- [`rollback`](rollback/README.md): at any time: sends all traffic back to blue\n')
 })

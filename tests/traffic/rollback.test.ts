@@ -4,7 +4,7 @@ import { connect } from '../../src/traffic/engine/connect.ts'
 import { act } from '../../src/traffic/engine/engine.ts'
 import type { Request } from '../../src/traffic/engine/engine-types.ts'
 import { switchStatus } from '../../src/traffic/engine/status.ts'
-import type { SwitchRow } from '../../src/traffic/engine/store.ts'
+import { createSwitch, type SwitchRow } from '../../src/traffic/engine/store.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
 import { describeOneDatabase } from '../support/databases.ts'
 import { ElbError } from './support/fake-elbv2.ts'
@@ -12,7 +12,7 @@ import { setStage, times } from './support/stage.ts'
 
 describeOneDatabase('rollback always wins', (database) => {
   const stage = setStage(database)
-  const { start, go, shift, now, journal, edit, setAction } = stage
+  const { start, go, shift, now, journal, edit, setAction, setWeights } = stage
 
   type Fatal = (outside: Outside, die: () => Promise<never>) => Outside
   /** A process that is killed at a call; its lease is free at once, as on the same machine. */
@@ -33,15 +33,6 @@ describeOneDatabase('rollback always wins', (database) => {
       .set({ lease_holder: null, lease_until: null })
       .where('id', '=', row.id)
       .execute()
-  }
-  const setWeights = (current: number, target: number) => {
-    const arn = stage.group().arn
-    for (const rule of stage.world.elb.rules.values())
-      if ('groups' in rule.action && rule.action.groups.length > 1)
-        rule.action = {
-          ...rule.action,
-          groups: rule.action.groups.map((group) => ({ ...group, weight: group.arn === arn ? target : current })),
-        }
   }
 
   test('it takes the switch over from an advance that verifies, which then writes nothing more', async () => {
@@ -196,6 +187,16 @@ describeOneDatabase('rollback always wins', (database) => {
     expect(stage.ingress().metadata.annotations['alb.ingress.kubernetes.io/actions.web-switch']).toBeUndefined()
   })
 
+  test('a switch that was never prepared leaves the traffic of another with the same plan alone', async () => {
+    const row = await start()
+    const closed = await createSwitch(database.database, stage.world.whole, 'ada')
+    await go(closed, 'rollback')
+    await shift(row, 1)
+    expect((await tick(stage.engine, closed.id)).state).toBe('rolled-back')
+    expect((await go(closed, 'rollback')).state).toBe('rolled-back')
+    expect(stage.world.liveWeights()).toEqual([90, 10])
+  })
+
   test('a rollback while one runs: who repeats it joins, who begins one takes it over, and each is told so', async () => {
     const row = await start()
     await shift(row, 1)
@@ -256,7 +257,10 @@ describeOneDatabase('rollback always wins', (database) => {
     await go(again, 'dns')
     await expect(go(again, 'rollback')).rejects.toThrow('Move the record')
     stage.world.pointDnsAt('current')
+    expect(await stage.deployments(again)).toMatchObject([{ result: 'SUCCESS' }])
     expect(await go(again, 'abort', stage.confirmed())).toMatchObject({ state: 'aborted', dns_confirmed_at: null })
+    // What was switched and came back is no success.
+    expect(await stage.deployments(again)).toMatchObject([{ result: 'FAILURE' }])
   })
 
   test('a switch that was cleaned up is refused, with what to do', async () => {

@@ -307,7 +307,7 @@ describeOneDatabase('several routes', (database) => {
       const { targets } = stage.group(routeOf('admin'))
       targets.set([...targets.keys()][0]!, 'unhealthy')
       await expect(go(row, 'advance')).rejects.toThrow(
-        'targetsHealthy (admin) fail: 1 of 2 targets are healthy. Traffic was rolled back.',
+        'targetsHealthy (admin) fail: 1 of 2 targets are healthy, 2 needed. Traffic was rolled back.',
       )
       expect(stage.weights()).toEqual(all([100, 0]))
     })

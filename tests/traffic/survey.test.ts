@@ -304,6 +304,19 @@ describe('import', () => {
     await expect(importPlaces(REQUEST, { current: ingress('a.example.com') })).rejects.toThrow('of both clusters')
     await expect(importPlaces(REQUEST, { current: ':\n\t- [', target: '' })).rejects.toThrow('are no YAML')
     await expect(importPlaces(REQUEST, { current: 'kind: Service', target: '' })).rejects.toThrow('have no Ingress')
+    const pasted = async (current: string) => importPlan(REQUEST, await importPlaces(REQUEST, { current, target: '' }))
+    await expect(pasted('items: [null, 1]')).rejects.toThrow('There is no Ingress shop/web in cluster blue')
+    for (const spec of ['', 'spec: { rules: 5 }', 'spec: { rules: [{ http: {} }] }'])
+      await expect(pasted(`kind: Ingress\nmetadata: { name: web }\n${spec}`)).rejects.toThrow(
+        'Ingress shop/web in the manifests of cluster blue is not as Kubernetes prints it: spec',
+      )
+    const paths = ['web', 'api'].map(
+      (name) => `{ path: /${name}, pathType: Prefix, backend: { service: { name: ${name}, port: { number: 80 } } } }`,
+    )
+    const { questions } = await pasted(
+      `kind: Ingress\nmetadata: { name: web }\nspec: { rules: [{ http: { paths: [${paths.join()}] } }] }`,
+    )
+    expect(questions.at(-1)!.text).toBe('Ingress shop/web leads to these Services. Which one moves?')
     world.target.intercept = () => 503
     await expect(imported({ service: 'web' })).rejects.toThrow('in cluster green')
     world.target.intercept = () => undefined
@@ -378,6 +391,20 @@ describe('import', () => {
     expect(made.plan?.target.ingress).toMatchObject({ name: 'web', host: 'shop.example.com' })
     expect(made.plan?.target.ingress.groupName).toBeUndefined()
     await expect(imported({ ingress: 'nobody' })).rejects.toThrow('There is no Ingress shop/nobody in cluster blue')
+  })
+
+  test('of an Ingress without a host the name that clients use is asked, and taken', async () => {
+    await start()
+    for (const cluster of [world.current, world.target]) {
+      const object = structuredClone(cluster.get('Ingress', 'shop', 'web')!)
+      object.spec.rules = [{ http: object.spec.rules[0].http }]
+      cluster.seed(object, 'kubectl-edit')
+    }
+    expect((await imported({ service: 'web' })).questions).toMatchObject([{ field: 'host', choices: [] }])
+    const { plan, questions } = await imported({ service: 'web', host: 'shop.example.com' })
+    expect(questions).toEqual([])
+    expect(plan).toMatchObject({ dns: { hostname: 'shop.example.com' } })
+    expect([plan!.current.ingress.host, plan!.target.ingress.host]).toEqual([undefined, undefined])
   })
 
   test('the region is in the name of the load balancer', () => {

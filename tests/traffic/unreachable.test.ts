@@ -1,9 +1,12 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { connect } from '../../src/traffic/engine/connect.ts'
 import { preview } from '../../src/traffic/engine/preview.ts'
 import { describeSwitch } from '../../src/traffic/engine/store.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
+import { contextNames } from '../../src/traffic/vendors/cluster.ts'
 import { describeOneDatabase } from '../support/databases.ts'
 import { ElbError } from './support/fake-elbv2.ts'
 import { setStage, withGates } from './support/stage.ts'
@@ -83,6 +86,16 @@ describeOneDatabase('a rollback that meets trouble', (database) => {
     stage.world.current.intercept = () => undefined
     expect((await go(row, 'rollback')).state).toBe('rolled-back')
     expect(stage.world.liveWeights()).toEqual([100, 0])
+  })
+
+  test('of a kubeconfig that is no YAML no line is quoted, because tokens stand there', async () => {
+    await start()
+    const spoiled = `${stage.world.environment.KUBECONFIG}-spoiled`
+    writeFileSync(spoiled, 'users:\n- user:\n    token: secret-of-ada\n   name: ada\n')
+    process.env.KUBECONFIG = spoiled
+    const error = await contextNames().catch((each: Error) => each)
+    expect(String(error)).toMatch(/^UserError: Cannot read the kubeconfig: bad indentation [^\n]* Set KUBECONFIG/)
+    expect(inspect(error)).not.toContain('secret-of-ada')
   })
 
   test('who may not change rules is told so, and the cluster is waited for', async () => {

@@ -4,7 +4,16 @@ import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask } from '../api/ask.ts'
-import { type Action, hostsOf, namesOf, planOf, refreshSwitches, type Status, type Switch } from './describe.tsx'
+import {
+  type Action,
+  hostsOf,
+  namesOf,
+  planOf,
+  refreshSwitches,
+  type Status,
+  type Switch,
+  shareOf,
+} from './describe.tsx'
 
 export type Known = Action | 'approve' | 'reverse' | 'accept'
 interface Described {
@@ -15,12 +24,15 @@ interface Described {
 }
 
 function describe(of: Switch, action: Known): Described {
-  const { steps } = planOf(of)
+  const { steps, cleanup } = planOf(of)
   const { here, there } = namesOf(of)
   const hosts = hostsOf(planOf(of))
   const number = of.verifiedAt === null ? of.step : of.step + 1
   const next = steps[number]
+  const percent = next ? Math.round(shareOf(next) * 100) : 0
   const isDraft = of.state === 'draft'
+  const ingress =
+    cleanup?.currentIngress === 'delete-ingress' ? `, and the Ingress of ${here} with its load balancer` : ''
   const all: Readonly<Record<Known, Described>> = {
     prepare: {
       title: 'Prepare',
@@ -29,7 +41,7 @@ function describe(of: Switch, action: Known): Described {
     advance: {
       title: 'Advance',
       consequence: next
-        ? `Begins step ${number} of ${steps.length - 1}: ${next.weights.current} % ${here}, ${next.weights.target} % ${there}, if waiting time and gates allow it.`
+        ? `Begins step ${number} of ${steps.length - 1}: ${100 - percent} % ${here}, ${percent} % ${there}, if waiting time and gates allow it.`
         : 'Marks the switch as done, once waiting time and gates of the last step are passed. It counts as a deployment.',
     },
     accept: {
@@ -58,7 +70,7 @@ function describe(of: Switch, action: Known): Described {
     },
     cleanup: {
       title: 'Clean up',
-      consequence: `Deletes the binding and the target group that the switch made. ${there} keeps all requests; after this there is no quick way back.`,
+      consequence: `Deletes the binding and the target group that the switch made${ingress}. ${there} keeps all requests; after this there is no quick way back.`,
       isTyped: true,
     },
     abort: {
@@ -128,7 +140,7 @@ const hasWayBack = ({ state, actions }: Switch, share: Props['share']): boolean 
 /** Stands out where there is something to take back, and works with one click: who needs it is in a hurry. */
 export function RollBack({ of, share }: Props) {
   const [isAsked, setAsked] = useState(false)
-  const { isTyped } = describe(of, 'rollback')
+  const { isTyped, consequence } = describe(of, 'rollback')
   const back = useMutation({
     mutationFn: () =>
       ask('POST /v1/traffic-switches/{id}/transitions', {
@@ -150,7 +162,7 @@ export function RollBack({ of, share }: Props) {
       >
         Roll back
       </Button>
-      <span className="small quiet">{describe(of, 'rollback').consequence}</span>
+      <span className="small quiet">{consequence}</span>
       {back.isPending && (
         <span role="status" className="small">
           Taking all requests back. You may leave this page.

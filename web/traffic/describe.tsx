@@ -16,6 +16,7 @@ export interface Plan {
   readonly mode?: 'apply' | 'gitops' | 'observe'
   readonly confirmRollback?: boolean
   readonly dns?: { readonly hostname?: string }
+  readonly cleanup?: { readonly currentIngress?: 'keep-service' | 'delete-ingress' }
   /** Left out where the plan has one route. */
   readonly routes?: readonly Route[]
   readonly steps: readonly Step[]
@@ -98,13 +99,17 @@ export function shareOfText(weights: string): number {
   return shareOf({ weights: { current, target }, gates: [] })
 }
 
+export const sameShare = (share: number) => ({ least: share, most: share })
+
 interface SplitProps {
   readonly share: Status['share']
-  /** The words are beside it. */
   readonly height?: number
 }
 
-/** The part of the target at the right; what differs between rules is hatched, what nobody knows is empty. */
+/**
+ * The part of the target at the right; what differs between rules is hatched, what nobody knows is empty. Whoever cannot
+ * see it reads the words beside it.
+ */
 export function Split({ share, height = 6 }: SplitProps) {
   if (share === null) return <span className="split unknown" style={{ height }} aria-hidden="true" />
   return (

@@ -19,7 +19,7 @@ interface FormProps {
 
 export function ImportForm({ onPlan, hasPlan }: FormProps) {
   const [from, setFrom] = useState<From>('clusters')
-  const [values, setValues] = useState<Values>({ currentContext: '', targetContext: '' })
+  const [values, setValues] = useState<Values>({})
   const set = (field: string) => (value: string) => setValues((before) => ({ ...before, [field]: value }))
   const contexts = useQuery({ ...question('GET /v1/traffic-contexts'), enabled: from === 'clusters' })
   const asked = useMutation({
@@ -125,15 +125,17 @@ export function ImportForm({ onPlan, hasPlan }: FormProps) {
 }
 
 function bodyOf(values: Values, from: From): Readonly<Record<string, unknown>> {
-  const given = Object.entries(values)
-    .filter(([field]) => from === 'manifests' || !field.endsWith('Manifests'))
-    .map(([field, value]) => [field, field.endsWith('Manifests') ? value : value.trim()] as const)
-    .filter(([, value]) => value !== '')
-    .map(([field, value]) => {
-      if (field === 'containerPort') return [field, Number(value)] as const
-      return [field, field === 'createTargetIngress' ? value === 'true' : value] as const
-    })
-  return Object.fromEntries(given)
+  const filled = Object.entries(values).filter(
+    ([field, text]) => text.trim() !== '' && (from === 'manifests' || !field.endsWith('Manifests')),
+  )
+  return Object.fromEntries(filled.map(([field, text]) => [field, formOf(field, text)]))
+}
+
+/** As the server wants it. A manifest stays as it was pasted, because its indentation counts. */
+function formOf(field: string, text: string): unknown {
+  if (field.endsWith('Manifests')) return text
+  if (field === 'containerPort') return Number(text)
+  return field === 'createTargetIngress' ? text === 'true' : text.trim()
 }
 
 interface QuestionsProps {
@@ -155,7 +157,7 @@ function Questions({ imported: { plan, questions, findings }, values, set }: Que
             label={text}
             data={choices.map((choice, index) => ({
               value: choice,
-              label: hints[index] ? `${choice}: ${hints[index]}` : choice || '(none)',
+              label: `${choice || '(none)'}${hints[index] ? `: ${hints[index]}` : ''}`,
             }))}
             value={values[field] || null}
             onChange={(value) => set(field)(value ?? '')}

@@ -16,7 +16,7 @@ const MARK_WIDTH = 64
 const SHARES = [0, 0.25, 0.5, 0.75, 1]
 
 /** Round minutes, as many as there is room for. */
-export function marksOf(minutes: number, most = MOST_MARKS): readonly number[] {
+function marksOf(minutes: number, most: number): readonly number[] {
   const step = STEPS.find((each) => minutes / each <= most) ?? STEPS.at(-1)!
   return Array.from({ length: Math.floor(minutes / step) + 1 }, (_, index) => index * step)
 }

@@ -3,7 +3,7 @@ import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { counted, exactly } from '../parts/words.ts'
 import { Confirm } from './actions.tsx'
-import { Split, type Status, type Switch, shareOfText, stepText, upper } from './describe.tsx'
+import { Split, type Status, type Switch, sameShare, shareOfText, stepText, upper } from './describe.tsx'
 
 export function Standing({ of, status }: { readonly of: Switch; readonly status: Status }) {
   const { routes, next, working } = status
@@ -76,7 +76,7 @@ function Routes({ routes, told }: RoutesProps) {
           </strong>
           <span className="pair">
             <span className="small faint">planned</span>
-            {planned === null ? <span /> : <Split share={sameShare(shareOfText(planned))} height={6} />}
+            {planned === null ? <span /> : <Split share={sameShare(shareOfText(planned))} />}
             <span className="small number">{planned ?? 'nothing'}</span>
             <span className="small faint">in force</span>
             <Split share={share} height={12} />
@@ -95,7 +95,6 @@ function Routes({ routes, told }: RoutesProps) {
   )
 }
 
-const sameShare = (share: number) => ({ least: share, most: share })
 /** What is planned stands above it. */
 const inForce = (says: string): string => says.replace(/; planned .*$/, '')
 

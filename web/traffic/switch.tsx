@@ -9,7 +9,18 @@ import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Moment, Page } from '../parts/parts.tsx'
 import { duration } from '../parts/words.ts'
 import { Actions, RollBack } from './actions.tsx'
-import { isOver, namesOf, planOf, Split, type Status, type Switch, shareOfText, upper, useStatus } from './describe.tsx'
+import {
+  isOver,
+  namesOf,
+  planOf,
+  Split,
+  type Status,
+  type Switch,
+  sameShare,
+  shareOfText,
+  upper,
+  useStatus,
+} from './describe.tsx'
 import { DraftPlan, Preflight } from './draft.tsx'
 import { Course, RequestsCard } from './live.tsx'
 import { Standing } from './standing.tsx'
@@ -110,7 +121,7 @@ function Steps({ of, steps }: { readonly of: Switch; readonly steps: Status['ste
             <li key={number} {...(isPresent && { 'aria-current': 'step' as const })}>
               <span className="number faint">{number}</span>
               <span className="step-split">
-                <Split share={{ least: shareOfText(weights), most: shareOfText(weights) }} />
+                <Split share={sameShare(shareOfText(weights))} />
                 <span className="small number">{weights}</span>
               </span>
               <span>{word && <span className={`tag ${look}`}>{word}</span>}</span>

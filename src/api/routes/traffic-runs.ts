@@ -125,9 +125,7 @@ const gateRoutes: Routes = (api, { database }) => {
         response: answers(200, statusRecord, 404),
       },
     },
-    async ({ params }) => {
-      return writable(await switchStatus(engine, await getSwitch(database, params.id)))
-    },
+    async ({ params }) => statusJson(await switchStatus(engine, await getSwitch(database, params.id))),
   )
 }
 
@@ -152,8 +150,8 @@ const requestRoutes: Routes = (api, { database }) => {
 }
 
 /** As JSON has it. */
-const writable = ({ next, ...status }: SwitchStatus) =>
-  structuredClone({ ...status, next: { ...next, at: next.at?.toISOString() ?? null } }) as z.output<typeof statusRecord>
+const statusJson = ({ next, ...status }: SwitchStatus) =>
+  ({ ...status, next: { ...next, at: next.at?.toISOString() ?? null } }) as z.output<typeof statusRecord>
 
 const journalRoutes: Routes = (api, { database, admitStream }) => {
   const entriesOf = async (row: SwitchRow, after: number) => {

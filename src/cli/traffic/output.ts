@@ -23,7 +23,7 @@ export const readText = (file: string): string => {
 }
 
 /** Also where refused credentials were waited out, as a rollback does: waiting longer does not mend them. */
-const isOfRefusal = (error: unknown): error is Error =>
+const isOfRefusal = (error: unknown): boolean =>
   error instanceof Error && (error instanceof CredentialsRefused || isOfRefusal(error.cause))
 
 /** What a program reads about trouble of ours, and its exit code; the rest is the main program's. */

@@ -133,12 +133,12 @@ const render = rendering(
 async function writePhases(plan: Plan, folder: string, flags: RenderFlags): Promise<void> {
   const phases = flags.phase === undefined ? phasesOf(plan) : [flags.phase]
   const files = phases.flatMap((phase) =>
-    renderWith(plan, phase, flags).map(({ path, content }) => [join(phase, path), content] as const),
+    renderWith(plan, phase, flags).map(({ path, content }) => ({ path: join(phase, path), content })),
   )
   // Whoever gets all phases needs to know which comes when.
-  const { path, content } = readmeOfPhases(plan, phases)
-  const readme = flags.phase === undefined ? [[path, content] as const] : []
-  await writeUserFolder(folder, new Map([...readme, ...files]), { force: flags.force === true })
+  const readme = flags.phase === undefined ? [readmeOfPhases(plan)] : []
+  const contents = new Map([...readme, ...files].map(({ path, content }) => [path, content]))
+  await writeUserFolder(folder, contents, { force: flags.force === true })
   if (!flags.json)
     print(
       `${counted(files.length, 'file')} of ${flags.phase ?? counted(phases.length, 'phase')} ${files.length === 1 ? 'is' : 'are'} in ${folder}.`,

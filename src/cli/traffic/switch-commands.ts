@@ -177,7 +177,7 @@ const status = (withEngine: WithEngine): Command =>
             if (subject === undefined) return showAll(engine, await listSwitches(database), json)
             const row = await getSwitch(database, subject)
             const journal = await journalOf(database, row.id)
-            const live = await switchStatus(engine, row, journal)
+            const live = await switchStatus(engine, row)
             const described = describeSwitch(row)
             if (json) return printJson({ ...described, live, journal })
             print(describeStatus(described, live))

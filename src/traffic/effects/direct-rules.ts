@@ -1,8 +1,8 @@
 /** Past the controller: rules that do not follow are changed at the load balancer itself, and kept so. */
 import { counted } from '../../counted.ts'
-import { messageOf, RetryableError, UserError } from '../../errors.ts'
+import { RetryableError, UserError } from '../../errors.ts'
 import type { ForwardAction } from '../model/action.ts'
-import { missingRightOf } from '../vendors/aws-client.ts'
+import { CredentialsRefused } from '../model/finding.ts'
 import type { Forward, ForwardRule } from '../vendors/rules.ts'
 import { type Effect, type EffectContext, ofRoute } from './effect.ts'
 import { follows, rulePicture, weightsIn } from './rule-effects.ts'
@@ -30,25 +30,22 @@ interface Wanted {
   readonly otherwise?: Forward
 }
 
-interface Memory {
-  /** From when on the controller has its time. */
-  since: number | undefined
-  refusal: string | undefined
-}
-
-function directRules(context: EffectContext, memory: Memory, correct: Correction, isUrgent: boolean): DirectRules {
+function directRules(context: EffectContext, correct: Correction, isUrgent: boolean): DirectRules {
   const { plan, outside } = context
   const graceMs = Math.min(GRACE_MS, plan.verifyTimeoutSeconds * 500)
+  /** From when on the controller has its time: at once, or after the first write, so that a refused step changes nothing. */
+  let since = isUrgent ? Date.now() : undefined
+  let refusal: string | undefined
   const reason = (): string | undefined => {
-    if (memory.since === undefined) return undefined
+    if (since === undefined) return undefined
     if (outside.git !== undefined) return 'the cluster follows its repository, which takes longer'
-    if (memory.refusal !== undefined) return memory.refusal
-    return Date.now() < memory.since + graceMs ? undefined : `they did not follow within ${graceMs / 1000} s`
+    if (refusal !== undefined) return refusal
+    return Date.now() < since + graceMs ? undefined : `they did not follow within ${graceMs / 1000} s`
   }
   const waitOut = <T>(work: () => Promise<T>): Promise<T> =>
     work().catch((error: unknown) => {
       if (!(error instanceof UserError)) throw error
-      memory.refusal ??= error.message
+      refusal ??= error.message
       throw new RetryableError(error.message, { cause: error })
     })
   return {
@@ -60,12 +57,12 @@ function directRules(context: EffectContext, memory: Memory, correct: Correction
       // A repository says by itself what can be waited for.
       if (outside.git !== undefined) return effect
       const applyPatiently = (dryRun: boolean): Promise<void> => {
-        memory.since ??= Date.now()
+        since ??= Date.now()
         return waitOut(() => apply!(dryRun))
       }
       const lookForward = async (): Promise<string | undefined> => {
         const found = await missing()
-        if (found === undefined) memory.since ??= Date.now()
+        if (found === undefined) since ??= Date.now()
         return found
       }
       return {
@@ -100,15 +97,23 @@ function changedRules(
     },
     async apply(dryRun) {
       if (dryRun) return
-      for (const [rule, wanted] of wrong) {
-        await balancer.forward(rule, wanted.forward).catch(async (error: unknown) => {
+      let refusal: UserError | undefined
+      for (const [rule, { forward, otherwise }] of wrong) {
+        try {
+          await balancer.forward(rule, forward).catch((error: unknown) => {
+            if (otherwise === undefined || !(error instanceof UserError) || error instanceof CredentialsRefused)
+              throw error
+            return balancer.forward(rule, otherwise)
+          })
+          changed.add(rule.rule)
+        } catch (error) {
+          // One that AWS does not take keeps no other where it is.
           if (!(error instanceof UserError)) throw error
-          if (wanted.otherwise !== undefined && missingRightOf(error.cause) === undefined)
-            return balancer.forward(rule, wanted.otherwise)
-          throw new UserError(`The load balancer could not be changed directly: ${messageOf(error)}`, { cause: error })
-        })
-        changed.add(rule.rule)
+          refusal ??= error
+        }
       }
+      if (refusal === undefined) return
+      throw new UserError(`The load balancer could not be changed directly: ${refusal.message}`, { cause: refusal })
     },
     outcome: () =>
       changed.size === 0
@@ -118,11 +123,10 @@ function changedRules(
 }
 
 /**
- * For the way back, counted from now on: the weights that the Ingress is to have. Where AWS refuses two groups in a rule
- * that is not sticky, the target group is left out.
+ * For the way back: the weights that the Ingress is to have. Where AWS refuses two groups in a rule that is not sticky,
+ * the target group is left out.
  */
 export function directlyBack(context: EffectContext): DirectRules {
-  const memory: Memory = { since: Date.now(), refusal: undefined }
   const correct: Correction = (rule, arn) => {
     if (weightsIn(rule, arn).target === 0 && !rule.isSticky) return undefined
     const others = rule.groups.filter((group) => group.arn !== arn)
@@ -138,12 +142,11 @@ export function directlyBack(context: EffectContext): DirectRules {
     const target = rule.groups.filter((group) => group.arn === arn).map((group) => ({ ...group, weight: 0 }))
     return { forward: withGroups([...own, ...target]), otherwise: withGroups(own) }
   }
-  return directRules(context, memory, correct, true)
+  return directRules(context, correct, true)
 }
 
-/** For a step, if the operator said so: counts from the first write on, so that what is refused before it changes nothing. */
+/** For a step, if the operator said so. */
 export function directlyForward(context: EffectContext, wanted: () => ForwardAction): DirectRules {
-  const memory: Memory = { since: undefined, refusal: undefined }
   const correct: Correction = (rule, arn) => {
     const others = rule.groups.filter((group) => group.arn !== arn)
     if (arn === undefined || others.length !== 1 || follows(rule, arn, wanted())) return undefined
@@ -155,5 +158,5 @@ export function directlyForward(context: EffectContext, wanted: () => ForwardAct
     ]
     return { forward: { groups, isSticky: enabled, durationSeconds } }
   }
-  return directRules(context, memory, correct, false)
+  return directRules(context, correct, false)
 }

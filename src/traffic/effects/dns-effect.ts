@@ -1,6 +1,5 @@
+import type { SideName } from '../model/plan.ts'
 import { type Answer, type Effect, type EffectContext, loadBalancerHostname } from './effect.ts'
-
-type SideName = 'current' | 'target'
 
 async function addressesOfSide({ plan, outside }: EffectContext, side: SideName): Promise<readonly string[]> {
   const hostname = loadBalancerHostname(await outside[side].ingress(plan[side].namespace, plan[side].ingress.name))

@@ -3,6 +3,7 @@ import { hasLostMemory } from '../engine/route-memory.ts'
 import { lintOwners, lintRecord, type RecordFacts } from '../lint/dns.ts'
 import { ownersIn, registryNames } from '../model/external-dns.ts'
 import { type Finding, refuseErrors, TrafficError } from '../model/finding.ts'
+import type { SideName } from '../model/plan.ts'
 import {
   changesBetween,
   type Destination,
@@ -23,10 +24,7 @@ import { type Effect, type EffectContext, loadBalancerHostname, meetDrift } from
 const stateOf = ({ row }: EffectContext): RecordState | undefined => recordStateOf(row().dns_record)
 const zoneIdOf = ({ plan }: EffectContext): string => plan.dns.route53!.hostedZoneId
 
-async function destinationOf(
-  { plan, outside }: EffectContext,
-  side: 'current' | 'target',
-): Promise<Destination | undefined> {
+async function destinationOf({ plan, outside }: EffectContext, side: SideName): Promise<Destination | undefined> {
   const hostname = loadBalancerHostname(await outside[side].ingress(plan[side].namespace, plan[side].ingress.name))
   return hostname === undefined ? undefined : outside.balancer.loadBalancer(hostname)
 }

@@ -51,6 +51,8 @@ export interface Effect {
   readonly isHeld?: boolean
   /** Not worth waiting for: somebody has to do it first. */
   readonly isInstant?: boolean
+  /** What somebody may do who has waited in vain. */
+  readonly wayOut?: string
   /** Waited for so much longer than other effects, as far as the last look can tell. */
   extraSeconds?(): number
   /** What came of it in words, where `done` says too little. */

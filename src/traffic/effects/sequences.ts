@@ -1,4 +1,6 @@
 import { actionOfStep } from '../model/action.ts'
+import type { RoutePlan, SideName } from '../model/plan.ts'
+import { skipping } from '../model/words.ts'
 import {
   healthBefore,
   healthyTargets,
@@ -49,6 +51,8 @@ export const prepareEffects = (contexts: Contexts): readonly Effect[] =>
     healthyTargets(context),
   ])
 
+const PAST_CONTROLLER = `If the controller is down, or sees no difference, advance with ${skipping('directly')} changes the rules at the load balancer itself.`
+
 export const stepEffects = (contexts: Contexts, step: number, direct?: Direct): readonly Effect[] =>
   lockstep(contexts, (context) => {
     const change = weights(context, step)
@@ -59,7 +63,10 @@ export const stepEffects = (contexts: Contexts, step: number, direct?: Direct): 
       rulesAsLeft(context, () => before.map((each) => actionOfStep(context.plan, each, arnOf(context))), change),
       ...(movesTraffic ? [healthBefore(context, step, change)] : []),
       direct?.get(context)?.patient(change) ?? change,
-      rule(context, () => actionOfStep(context.plan, step, arnOf(context))),
+      {
+        ...rule(context, () => actionOfStep(context.plan, step, arnOf(context))),
+        ...(direct === undefined && context.plan.mode === 'apply' ? { wayOut: PAST_CONTROLLER } : {}),
+      },
       ...(movesTraffic ? [healthyTargets(context, true)] : []),
     ]
   })
@@ -126,12 +133,11 @@ export const givenUpEffects = (contexts: Contexts): readonly Effect[] => [
     : []),
 ]
 
-export type SideName = 'current' | 'target'
 /** Whether something else needs the Ingress of a side as it is. */
-export type IsNeeded = (plan: EffectContext['plan'], side: SideName) => boolean
+export type IsNeeded = (plan: RoutePlan, side: SideName) => boolean
 
 /** The same for a switch that is given up, with what was made or set for it alone. */
-export const abortEffects = (contexts: Contexts, isNeeded: IsNeeded = () => false): readonly Effect[] =>
+export const abortEffects = (contexts: Contexts, isNeeded: IsNeeded): readonly Effect[] =>
   lockstep(contexts, (context) => [
     // In mode observe somebody else sets it, as somebody else takes it out.
     ...removal(context, true, context.plan.mode !== 'observe' && !isNeeded(context.plan, 'current')),

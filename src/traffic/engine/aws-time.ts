@@ -38,8 +38,8 @@ export function clockProblem(now: Date, { clock }: Clocked): string | undefined 
   if (clock.last === undefined) return undefined
   // An answer may be a while ago, because others took their time.
   const skew = now.getTime() - clock.last - (performance.now() - clock.heard)
-  if (Math.abs(skew) <= MOST_SKEW_MS) return undefined
   const size = Math.abs(skew)
+  if (size <= MOST_SKEW_MS) return undefined
   const text = size < 2 * MINUTE_MS ? `${Math.round(size / 1000)} s` : `${Math.round(size / MINUTE_MS)} minutes`
   return `the clock of the machine that runs Weir is ${text} ${skew > 0 ? 'ahead of' : 'behind'} the clock of AWS: set it, for example with NTP. Dwell, quiet and TTL times go by AWS`
 }

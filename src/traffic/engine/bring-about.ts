@@ -3,8 +3,8 @@ import { messageOf, RetryableError, UserError } from '../../errors.ts'
 import { type Effect, type EffectContext, effectKey, type Outside } from '../effects/effect.ts'
 import { CredentialsRefused, TrafficError } from '../model/finding.ts'
 import type { Plan } from '../model/plan.ts'
+import { ended } from '../model/words.ts'
 import type { Engine } from './engine-types.ts'
-import { ended } from './journal-words.ts'
 import { changesOfRoute } from './route-memory.ts'
 import type { Run } from './store.ts'
 
@@ -151,12 +151,9 @@ export async function bringAbout(engine: Engine, run: Run, scope: Scope, effect:
 }
 
 function timeout({ plan }: Scope, effect: Effect, missing: string, seconds: number, cause: unknown): EffectTimeout {
-  const hint =
-    effect.apply !== undefined && plan.mode === 'observe'
-      ? ' The plan is in mode observe: apply what render printed, then repeat.'
-      : ''
-  if (effect.name === 'rule-verified' && plan.mode === 'apply')
-    missing += `. If the controller is down, or sees no difference, advance with --directly --reason "…" changes the rules at the load balancer itself`
+  const isTheirs = effect.apply !== undefined && plan.mode === 'observe'
+  const wayOut = isTheirs ? 'The plan is in mode observe: apply what render printed, then repeat.' : effect.wayOut
   const waited = effect.isInstant ? '' : ` was not reached after ${seconds} s`
-  return new EffectTimeout(effect.name, `${effectKey(effect)}${waited}: ${ended(missing)}${hint}`, cause)
+  const message = `${effectKey(effect)}${waited}: ${ended(missing)}`
+  return new EffectTimeout(effect.name, wayOut === undefined ? message : `${message} ${wayOut}`, cause)
 }

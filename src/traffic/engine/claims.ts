@@ -64,6 +64,10 @@ export async function claimRoutes({ kysely }: Database, plan: Plan, id: string):
 export const openSwitches = async ({ kysely }: Database): Promise<ReadonlySet<string>> =>
   new Set((await kysely.selectFrom(trafficClaims.name).select('switch_id').execute()).map(({ switch_id }) => switch_id))
 
+/** What was never prepared owns nothing: a target group of its name is another switch's. */
+export const ownsRoutes = async (database: Database, id: string): Promise<boolean> =>
+  (await openSwitches(database)).has(id)
+
 export const releaseAction = async ({ kysely }: Database, id: string): Promise<void> => {
   await kysely.deleteFrom(trafficClaims.name).where('switch_id', '=', id).execute()
 }

@@ -20,12 +20,12 @@ import { lintPlan } from '../lint/plan.ts'
 import { refuseErrors, TrafficError } from '../model/finding.ts'
 import { answerOf, type Plan } from '../model/plan.ts'
 import { type Action, isOver, type State, transitionOf } from '../model/state.ts'
-import { flagOf, skipping } from '../model/words.ts'
+import { ended, flagOf, SKIPS, skipping } from '../model/words.ts'
 import { runAccompanied, withGoodNews } from './accompany.ts'
 import { alarmOf } from './alarm.ts'
 import { askTime, onAwsTime, rulesSeenAt } from './aws-time.ts'
 import { EffectTimeout, runEffects, type Scope, sideBySide } from './bring-about.ts'
-import { claimRoutes, releaseAction } from './claims.ts'
+import { claimRoutes, ownsRoutes, releaseAction } from './claims.ts'
 import type { Engine, Request } from './engine-types.ts'
 import { passGates } from './gate-verdicts.ts'
 import { moveNames } from './move-names.ts'
@@ -33,7 +33,7 @@ import { requireQuiet } from './quiet.ts'
 import { recordDeployment } from './record-deployment.ts'
 import { forgottenWays, hasLostMemory, lostMemory } from './route-memory.ts'
 import { withRoutes } from './route-report.ts'
-import { mayDelete, neededByOthers } from './shared-ingress.ts'
+import { deletesIngress, mayDelete, neededByOthers } from './shared-ingress.ts'
 import { getSwitch, isLeased, type Run, type SwitchChanges, type SwitchRow, startRun } from './store.ts'
 import { checkedPlanOf, planOf } from './stored-plan.ts'
 
@@ -51,9 +51,7 @@ interface Work {
 
 /** Carries one action out, or continues where a killed process stopped. */
 export async function act(engine: Engine, id: string, request: Request): Promise<SwitchRow> {
-  const skipped = (['overrideGates', 'uncheckedDns', 'skipQuiet', 'acceptLive', 'directly'] as const).filter(
-    (name) => request[name] === true,
-  )
+  const skipped = SKIPS.filter((name) => request[name] === true)
   if (skipped.length > 0 && !request.reason)
     throw new TrafficError(
       'invalid',
@@ -109,7 +107,8 @@ async function planFor(run: Run, action: Action): Promise<Plan> {
 async function perform(engine: Engine, run: Run, plan: Plan, request: Request): Promise<void> {
   const { state } = run.row
   if (request.action === 'pause') return enter(run, 'paused', { problem: request.reason ?? 'paused by hand' })
-  if (state === 'draft' && request.action === 'rollback') return enter(run, 'rolled-back')
+  const isUntouched = state === 'draft' || (state === 'rolled-back' && !(await ownsRoutes(engine.database, run.row.id)))
+  if (isUntouched && request.action === 'rollback') return enter(run, 'rolled-back')
   if (request.action === 'cleanup' || request.action === 'abort') requireConfirmation(plan, request)
   if (state === 'draft' && request.action === 'abort') return enter(run, 'aborted')
   if (request.action === 'prepare') refuseErrors('The plan', lintPlan(plan))
@@ -215,15 +214,15 @@ async function shiftTo(work: Work, step: number): Promise<void> {
     const isNothingHealthy = error instanceof NothingHealthy
     const isSick = isNothingHealthy || (error instanceof EffectTimeout && error.effect === 'targets-healthy')
     if (isSick && answerOf(plan.steps[step]!, isNothingHealthy) === 'rollback')
-      return failStep(work, `Step ${step} failed: ${error.message}.`, isNothingHealthy)
+      return failStep(work, ended(`Step ${step} failed: ${error.message}`), isNothingHealthy)
     throw error
   }
   await run.write('state', 'verified', { step }, { verified_at: rulesSeenAt(engine, outside), problem: null })
 }
 
 /** Past a controller that does not follow only if the operator said so. */
-const runStep = ({ engine, run, scope, plan, contexts, request }: Work, step: number): Promise<void> =>
-  request.directly === true && plan.mode !== 'observe'
+const runStep = ({ engine, run, scope, contexts, request }: Work, step: number): Promise<void> =>
+  request.directly === true
     ? runAccompanied(engine, run, scope, directStep(contexts, step))
     : runEffects(engine, run, scope, stepEffects(contexts, step))
 
@@ -256,6 +255,8 @@ async function rollBack({ engine, run, plan, scope, contexts, request }: Work): 
   await enter(run, 'rolled-back', {
     step: 0,
     verified_at: null,
+    // Recorded: weights that come back later, and are taken back again, are no second deployment.
+    began_at: null,
     dns_confirmed_at: null,
     ...forgottenWays(run.row),
     problem: null,
@@ -271,14 +272,13 @@ async function isNameAtTarget({ run, request, contexts }: Work): Promise<boolean
 
 async function cleanUp(work: Work): Promise<void> {
   const { engine, run, plan, scope, contexts, request } = work
-  // Before the DNS switch the current Ingress carries all traffic: an abort never deletes it.
-  const keepsIngress =
-    request.action === 'abort' ||
-    request.keepIngress === true ||
-    plan.cleanup.currentIngress === 'keep-service' ||
-    run.row.dns_confirmed_at === null
+  // Before the DNS switch the current Ingress carries all traffic.
+  const keepsIngress = !deletesIngress(plan, request) || run.row.dns_confirmed_at === null
   if (!keepsIngress) await runEffects(engine, run, scope, mayDelete(engine.database, run.row.id, contexts))
   const isAtTarget = await isNameAtTarget(work)
+  // No rollback ends any more that would say so.
+  if (run.row.state === 'rolling-back' && run.row.began_at !== null && !isAtTarget)
+    await recordDeployment(engine.database, run.row, plan, 'FAILURE', engine.now())
   if (request.action === 'abort') await runEffects(engine, run, scope, givenUpEffects(contexts))
   await enter(run, 'cleaning', { problem: null })
   const effects =
@@ -292,13 +292,13 @@ async function cleanUp(work: Work): Promise<void> {
   else await enter(run, 'aborted', { problem: null, dns_confirmed_at: null })
 }
 
-function requireConfirmation(plan: Plan, { confirm }: Request): void {
-  if (confirm !== plan.name) {
-    throw new TrafficError(
-      'invalid',
-      `This deletes the binding and the target group of ${plan.name}${plan.cleanup.currentIngress === 'delete-ingress' ? ', and the current Ingress with its load balancer' : ''}. Confirm with the name of the plan: ${flagOf('confirm')} ${plan.name}`,
-    )
-  }
+function requireConfirmation(plan: Plan, request: Request): void {
+  if (request.confirm === plan.name) return
+  const ingress = deletesIngress(plan, request) ? ', and the current Ingress with its load balancer' : ''
+  throw new TrafficError(
+    'invalid',
+    `This deletes the binding and the target group of ${plan.name}${ingress}. Confirm with the name of the plan: ${flagOf('confirm')} ${plan.name}`,
+  )
 }
 
 async function enter(run: Run, state: State, changes: SwitchChanges = {}): Promise<void> {

@@ -4,7 +4,7 @@ import { RetryableError } from '../../errors.ts'
 import type { Outside } from '../effects/effect.ts'
 import { rulePicture } from '../effects/rule-effects.ts'
 import { TrafficError } from '../model/finding.ts'
-import type { Gate, Plan, RoutePlan } from '../model/plan.ts'
+import type { Gate, Plan, RoutePlan, SideName } from '../model/plan.ts'
 import { routesOf } from '../model/routes.ts'
 import { gateWords, skipping } from '../model/words.ts'
 import type { GroupPlace } from '../vendors/metrics.ts'
@@ -76,7 +76,7 @@ async function judgeCheck(
 export async function placesOf(
   { balancer }: BalancerOnly,
   plan: RoutePlan,
-): Promise<Readonly<Record<'current' | 'target', GroupPlace>>> {
+): Promise<Readonly<Record<SideName, GroupPlace>>> {
   const { own, arn, loadBalancer } = await rulePicture({ plan, outside: { balancer } })
   const other = own.flatMap(({ groups }) => groups).find((group) => group.arn !== arn)
   if (arn === undefined || loadBalancer === undefined || other === undefined)

@@ -17,7 +17,7 @@ export interface GateResult {
   readonly asks: string
 }
 
-export interface GateContext {
+interface GateContext {
   readonly database: Database
   readonly plan: Plan
   /** The step's span: from when the balancer followed it until its dwell time is over. */
@@ -52,8 +52,11 @@ export async function judgeGate(gate: Gate, context: GateContext): Promise<GateR
       if ('unread' in health) return result('inconclusive', health.unread)
       const { healthy, total } = health
       if (total === 0) return result(context.isUnderLoad ? 'fail' : 'inconclusive', 'the target group has no targets')
-      const enough = healthy >= gate.minHealthy && healthy / total >= gate.minRatio
-      return result(enough ? 'pass' : 'fail', `${healthy} of ${total} targets are healthy`)
+      const text = `${healthy} of ${total} targets are healthy`
+      if (healthy >= gate.minHealthy && healthy / total >= gate.minRatio) return result('pass', text)
+      // 0.1 × 30 is a little more than 3.
+      const share = Math.ceil(gate.minRatio * total - 1e-9)
+      return result('fail', `${text}, ${Math.max(gate.minHealthy, share)} needed`)
     }
     case 'incidents': {
       const { horizon, created } = await incidentsOf(context)
@@ -94,7 +97,7 @@ function covered(horizon: Date | undefined, { until }: GateContext, text: string
 }
 
 /** Bounds that hold the true rate with 95 % confidence (Wilson's interval). */
-export function wilson(failed: number, total: number): readonly [number, number] {
+function wilson(failed: number, total: number): readonly [number, number] {
   const z = 1.96
   const rate = failed / total
   const middle = rate + (z * z) / (2 * total)

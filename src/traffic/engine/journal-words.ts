@@ -1,7 +1,7 @@
 /** The journal as sentences. What programs read stays beside them: kind, effect and detail. */
 import { byName } from '../../by-name.ts'
 import type { Plan } from '../model/plan.ts'
-import { stepWords } from '../model/words.ts'
+import { ended, stepWords, upper } from '../model/words.ts'
 import type { JournalRow } from './store.ts'
 
 /** What each effect is about to do, what is so when it is done, and what is said where there was nothing to do. */
@@ -77,9 +77,6 @@ const NOTES: Readonly<Record<string, string>> = byName({
 })
 
 const readable = (name: string): string => name.replaceAll('-', ' ')
-const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
-/** Text of vendors may end with a full stop, or with a list. */
-export const ended = (text: string): string => (/[.!?:)\n]$/.test(text) ? text : `${text}.`)
 
 /** `weights (cart)`, `dns-record-50`: the effect, the route that it belongs to, the share of the record. */
 function effectParts(key: string): { readonly name: string; readonly of: string } {
@@ -123,23 +120,30 @@ function stepIn(detail: string): number | undefined {
   }
 }
 
+/** By the state, or by action and state where they differ; STEP is the step that the entry is about. */
+const STATES: Readonly<Record<string, string>> = byName({
+  draft: 'Corrected the plan of the draft.',
+  'create draft': 'Stored the plan as a draft.',
+  preparing: 'Began to prepare.',
+  prepared: 'Prepared: everything is attached, and no request moves yet.',
+  shifting: 'Began STEP.',
+  verified: 'STEP is in force.',
+  paused: 'Paused: the weights stay as they are.',
+  switched: 'Switched: every request goes to the target cluster.',
+  'dns-switched': 'The host name leads to the load balancer of the target cluster.',
+  'rolling-back': 'Began to roll back.',
+  'rolled-back': 'Rolled back: every request goes to the current cluster.',
+  cleaning: 'Began to clean up.',
+  'abort cleaning': 'Began to abort.',
+  'cleaned-up': 'Finished: nothing of the switch is left.',
+  aborted: 'Aborted: nothing of the switch is left, and all traffic stayed.',
+})
+
 function stateWords({ action, effect, detail }: Entry, plan: Pick<Plan, 'steps'>): string {
   const step = stepIn(detail)
   const words = step === undefined ? 'a step' : stepWords(plan, step)
-  if (effect === 'draft')
-    return action === 'create' ? 'Stored the plan as a draft.' : 'Corrected the plan of the draft.'
-  if (effect === 'preparing') return 'Began to prepare.'
-  if (effect === 'prepared') return 'Prepared: everything is attached, and no request moves yet.'
-  if (effect === 'shifting') return `Began ${words}.`
-  if (effect === 'verified') return `${upper(words)} is in force.`
-  if (effect === 'paused') return 'Paused: the weights stay as they are.'
-  if (effect === 'switched') return 'Switched: every request goes to the target cluster.'
-  if (effect === 'dns-switched') return 'The host name leads to the load balancer of the target cluster.'
-  if (effect === 'rolling-back') return 'Began to roll back.'
-  if (effect === 'rolled-back') return 'Rolled back: every request goes to the current cluster.'
-  if (effect === 'cleaning') return action === 'abort' ? 'Began to abort.' : 'Began to clean up.'
-  if (effect === 'aborted') return 'Aborted: nothing of the switch is left, and all traffic stayed.'
-  return effect === 'cleaned-up' ? 'Finished: nothing of the switch is left.' : `${upper(readable(effect))}.`
+  const sentence = STATES[`${action} ${effect}`] ?? STATES[effect] ?? `${readable(effect)}.`
+  return upper(sentence.replace('STEP', words))
 }
 
 export function journalSentence(entry: Entry, plan: Pick<Plan, 'steps'>): string {

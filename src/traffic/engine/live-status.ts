@@ -46,7 +46,7 @@ export interface Live {
 const GATED: ReadonlySet<State> = new Set(['prepared', 'shifting', 'paused'])
 
 /** A plan without a list has one route, which is called like its Service. */
-export const routeNames = (plan: Plan): readonly string[] =>
+const routeNames = (plan: Plan): readonly string[] =>
   routesOf(plan).map(({ route, current }) => route?.name ?? current.service.name)
 
 /** What the load balancer does now, whatever we believe. What cannot be read of one route hides nothing of the others. */

@@ -1,5 +1,5 @@
 import { counted } from '../../counted.ts'
-import type { Gate } from '../model/plan.ts'
+import type { Gate, SideName } from '../model/plan.ts'
 import type { GroupPlace, Metrics, Series, Span, Statistic } from '../vendors/metrics.ts'
 
 export type MetricGate = Extract<Gate, { kind: 'cloudWatch' | 'prometheus' }>
@@ -30,7 +30,7 @@ export function spanOf(gate: MetricGate, since: Date, now: Date): Span {
 export async function measure(
   gate: MetricGate,
   metrics: Metrics,
-  places: () => Promise<Readonly<Record<'current' | 'target', GroupPlace>>>,
+  places: () => Promise<Readonly<Record<SideName, GroupPlace>>>,
   span: Span,
 ): Promise<readonly Sample[]> {
   if (span.to <= span.from) return []
@@ -51,7 +51,7 @@ const STATISTICS: Readonly<Record<'errorRate' | 'latency' | 'requests', (statist
 async function fromCloudWatch(
   gate: Extract<Gate, { kind: 'cloudWatch' }>,
   metrics: Metrics,
-  places: () => Promise<Readonly<Record<'current' | 'target', GroupPlace>>>,
+  places: () => Promise<Readonly<Record<SideName, GroupPlace>>>,
   span: Span,
 ): Promise<(end: number) => Sample> {
   const { target, current } = await places()

@@ -3,7 +3,7 @@ import { answerOf, type Plan } from '../model/plan.ts'
 import { drivesDns } from '../model/record-sets.ts'
 import { hostsOf, routesOf } from '../model/routes.ts'
 import { isOver } from '../model/state.ts'
-import { secondsWords, stepWords } from '../model/words.ts'
+import { secondsWords, stepWords, upper } from '../model/words.ts'
 import type { Live } from './live-status.ts'
 import { isLeased, type SwitchRow } from './store.ts'
 
@@ -15,10 +15,9 @@ export interface Next {
   readonly gate: string | null
 }
 
-const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 const soon = (says: string): Next => ({ says, at: null, gate: null })
 
-export function nextOf(row: SwitchRow, plan: Plan, live: Live, secondsLeft: number, now: Date): Next {
+export function nextOf(row: SwitchRow, plan: Plan, live: Live, secondsLeft: number): Next {
   const { state } = row
   if (isOver(state)) return soon('Nothing: the switch is over.')
   const isWorking = isLeased(row)
@@ -40,7 +39,7 @@ export function nextOf(row: SwitchRow, plan: Plan, live: Live, secondsLeft: numb
     case 'switched':
       return soon(recordWords(plan))
     case 'dns-switched':
-      return cleanUpNext(row, plan, now)
+      return cleanUpNext(row, plan, live)
     case 'cleaning':
       if (isWorking) return soon('Weir cleans up.')
       return soon(
@@ -100,7 +99,7 @@ function recordWords(plan: Plan): string {
     : `Move ${what} ${to}, then confirm DNS.`
 }
 
-function cleanUpNext(row: SwitchRow, plan: Plan, now: Date): Next {
+function cleanUpNext(row: SwitchRow, plan: Plan, { now }: Live): Next {
   const at = new Date((row.dns_confirmed_at ?? now).getTime() + plan.dns.quietMinutes * 60_000)
   const left = (at.getTime() - now.getTime()) / 1000
   if (left <= 0) return soon('Clean up: Weir removes the rules, the binding and the target group.')

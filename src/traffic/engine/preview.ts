@@ -22,7 +22,7 @@ import {
 import { drivesDns } from '../model/record-sets.ts'
 import { type Action, transitionOf } from '../model/state.ts'
 import type { Engine, Request } from './engine-types.ts'
-import { neededByOthers, refuseDeletion } from './shared-ingress.ts'
+import { deletesIngress, neededByOthers, refuseDeletion } from './shared-ingress.ts'
 import type { SwitchRow } from './store.ts'
 import { checkedPlanOf, planOf } from './stored-plan.ts'
 
@@ -38,13 +38,12 @@ export async function preview(
     overridesDrift: request.acceptLive === true || request.action === 'rollback',
   })
   const groupless = new Set(contexts.filter(isGroupless).map((context) => context.plan.route?.name))
-  const deletes =
-    request.action === 'cleanup' && plan.cleanup.currentIngress === 'delete-ingress' && request.keepIngress !== true
+  const deletes = deletesIngress(plan, request)
   if (deletes && engine.database !== undefined)
     for (const context of contexts) await refuseDeletion(engine.database, row.id, context)
   // Routes may stand on one Ingress, which goes once.
   const lines: string[] = deletes ? [...new Set(await Promise.all(contexts.map(deletionLine)))] : []
-  const isNeeded = engine.database === undefined ? undefined : await neededByOthers(engine.database, row.id)
+  const isNeeded = engine.database === undefined ? () => false : await neededByOthers(engine.database, row.id)
   for (const effect of effectsOf(contexts, request.action, !deletes, isNeeded)) {
     if (effect.apply === undefined && effect.name !== 'preflight') continue
     if (groupless.has(effect.route) && ['binding', 'attach', 'target-group-attributes'].includes(effect.name)) {
@@ -73,7 +72,7 @@ function effectsOf(
   contexts: readonly EffectContext[],
   action: Action,
   keepsIngress: boolean,
-  isNeeded: IsNeeded | undefined,
+  isNeeded: IsNeeded,
 ): readonly Effect[] {
   const { plan, row } = contexts[0]!
   const { step, verified_at } = row()

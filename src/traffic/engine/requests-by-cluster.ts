@@ -1,9 +1,10 @@
 /** Requests and errors of both clusters, where the plan names a source that counts them for each. */
 import { messageOf } from '../../errors.ts'
-import type { Plan } from '../model/plan.ts'
+import type { Plan, SideName } from '../model/plan.ts'
 import { routesOf } from '../model/routes.ts'
 import { isOver, type State } from '../model/state.ts'
 import type { GroupPlace, Statistic } from '../vendors/metrics.ts'
+import { onAwsTime } from './aws-time.ts'
 import type { Engine } from './engine-types.ts'
 import { placesOf } from './gate-verdicts.ts'
 import type { SwitchRow } from './store.ts'
@@ -38,7 +39,7 @@ interface Minute {
   readonly target: Counts
 }
 
-export interface RequestsByCluster {
+interface RequestsByCluster {
   /** Null where the plan names none that tells the clusters apart. */
   readonly source: string | null
   readonly problem: string | null
@@ -60,10 +61,11 @@ export async function requestsByCluster(engine: Engine, row: SwitchRow): Promise
   try {
     const outside = await engine.connect(plan, true)
     const places = await Promise.all(routesOf(plan).map((own) => placesOf(outside, own)))
-    const to = Math.floor((engine.now().getTime() / 1000 - DELAY_SECONDS) / PERIOD_SECONDS) * PERIOD_SECONDS
+    const seconds = onAwsTime(engine, outside).now().getTime() / 1000
+    const to = Math.floor((seconds - DELAY_SECONDS) / PERIOD_SECONDS) * PERIOD_SECONDS
     const from = to - MINUTES * PERIOD_SECONDS
     const ends = Array.from({ length: MINUTES }, (_, minute) => from + (minute + 1) * PERIOD_SECONDS)
-    const countsOf = async (side: 'current' | 'target') => {
+    const countsOf = async (side: SideName) => {
       const all = distinct(places.map((place) => place[side]))
       const series = await outside.metrics.cloudWatch(all, STATISTICS, { from, to, periodSeconds: PERIOD_SECONDS })
       const sum = (statistic: number, end: number) =>

@@ -1,12 +1,13 @@
 import type { Database } from '../../database/database.ts'
 import { type Effect, type EffectContext, liveCurrent, ofRoute } from '../effects/effect.ts'
 import { refuseDrift } from '../effects/ingress-effects.ts'
-import type { IsNeeded, SideName } from '../effects/sequences.ts'
+import type { IsNeeded } from '../effects/sequences.ts'
 import { TrafficError } from '../model/finding.ts'
 import { backendsOf } from '../model/manifests.ts'
-import type { Plan, RoutePlan } from '../model/plan.ts'
+import type { Plan, RoutePlan, SideName } from '../model/plan.ts'
 import { routesOf } from '../model/routes.ts'
 import { openSwitches } from './claims.ts'
+import type { Request } from './engine-types.ts'
 import { listSwitches, type SwitchRow } from './store.ts'
 
 const subject = (plan: RoutePlan, side: SideName = 'current'): string => {
@@ -34,6 +35,10 @@ export async function neededByOthers(database: Database, id: string): Promise<Is
   const needed = new Set(routes.flatMap((plan) => [subject(plan), subject(plan, 'target')]))
   return (plan, side) => needed.has(subject(plan, side))
 }
+
+/** An abort never does: the current Ingress carries all traffic. */
+export const deletesIngress = ({ cleanup }: Plan, { action, keepIngress }: Pick<Request, 'action' | 'keepIngress'>) =>
+  action === 'cleanup' && cleanup.currentIngress === 'delete-ingress' && keepIngress !== true
 
 /** Deleting an Ingress takes everything along that stands on it: other switches, and paths of other Services. */
 export async function refuseDeletion(database: Database, id: string, context: EffectContext): Promise<void> {

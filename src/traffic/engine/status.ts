@@ -1,21 +1,21 @@
 /** How a switch stands: made here only, and served by the API, printed by the command line and drawn by the page. */
 import { counted } from '../../counted.ts'
-import { messageOf } from '../../errors.ts'
+import type { Database } from '../../database/database.ts'
 import { answerOf, type Plan } from '../model/plan.ts'
 import { isOver, STATE_WORDS, type State } from '../model/state.ts'
-import { gateWords, type Share, shareWords, stepWords, weightsOf } from '../model/words.ts'
+import { gateWords, type Share, sameShare, shareOfStep, shareWords, stepWords, weightsOf } from '../model/words.ts'
 import type { Engine } from './engine-types.ts'
 import { secondsLeft } from './gate-verdicts.ts'
 import type { GateResult } from './gates.ts'
 import { beginningOf } from './journal-words.ts'
 import { type Live, type LiveRoute, type LiveRules, readLive, together } from './live-status.ts'
 import { type Next, nextOf } from './next-words.ts'
-import { isLeased, type JournalRow, journalOf, type SwitchRow } from './store.ts'
+import { isLeased, journalOf, type SwitchRow } from './store.ts'
 import { checkedPlanOf } from './stored-plan.ts'
 
 /** A step is done when the rules have its weights. */
 export const STEP_STATUSES = ['ahead', 'under-way', 'in-force', 'not-in-force', 'not-known', 'passed'] as const
-export type StepStatus = (typeof STEP_STATUSES)[number]
+type StepStatus = (typeof STEP_STATUSES)[number]
 
 interface StepLine {
   /** 0 prepares; the same number everywhere. */
@@ -65,46 +65,30 @@ export interface SwitchStatus {
   readonly problem: string | null
 }
 
-export async function switchStatus(
-  engine: Engine,
-  row: SwitchRow,
-  journal?: readonly JournalRow[],
-): Promise<SwitchStatus> {
+export async function switchStatus(engine: Engine, row: SwitchRow): Promise<SwitchStatus> {
   const plan = readablePlan(row)
   if (plan instanceof Error) return unreadable(row, plan.message)
-  const [live, entries] = await Promise.all([
-    readLive(engine, row, plan),
-    journal ?? journalOf(engine.database, row.id),
-  ])
-  return statusOf(row, plan, live, entries)
+  const [live, working] = await Promise.all([readLive(engine, row, plan), workingNow(engine.database, row)])
+  return statusOf(row, plan, live, working)
 }
 
 function readablePlan(row: SwitchRow): Plan | Error {
   try {
     return checkedPlanOf(row).plan
   } catch (error) {
-    return error instanceof Error ? error : new Error(messageOf(error))
+    return error as Error
   }
 }
 
 /** A plan that was spoiled by hand hides neither the switch nor its journal. */
 const unreadable = ({ state }: SwitchRow, problem: string): SwitchStatus => ({
-  ...{ headline: `${STATE_WORDS[state]}, its stored plan cannot be read`, share: null, weights: {}, rulesLeft: 0 },
-  ...{
-    health: null,
-    routes: [],
-    steps: [],
-    step: null,
-    gates: [],
-    working: null,
-    drift: null,
-    secondsLeft: 0,
-    clock: null,
-  },
+  headline: `${STATE_WORDS[state]}, its stored plan cannot be read`,
+  ...{ ...UNREAD, share: null, routes: [], steps: [], step: null, gates: [] },
+  ...{ working: null, drift: null, secondsLeft: 0, clock: null },
   ...{ next: { says: problem, at: null, gate: null }, problem },
 })
 
-export function statusOf(row: SwitchRow, plan: Plan, live: Live, journal: readonly JournalRow[]): SwitchStatus {
+function statusOf(row: SwitchRow, plan: Plan, live: Live, working: string | null): SwitchStatus {
   const known = live.routes.flatMap(({ rules }) => rules ?? [])
   const all = together(known)
   const { weights, rulesLeft, health } = all
@@ -122,7 +106,7 @@ export function statusOf(row: SwitchRow, plan: Plan, live: Live, journal: readon
   return {
     ...{ headline: headlineOf(row, plan, routes, share), share, weights, rulesLeft, health, routes, steps },
     ...{ step: STEPPING.has(row.state) ? stepWords(plan, row.step) : null, gates: live.gates },
-    ...{ working: workingNow(row, journal), next: nextOf(row, plan, live, left, live.now) },
+    ...{ working, next: nextOf(row, plan, live, left) },
     ...{ drift: driftOf(row, routes), secondsLeft: left, clock: live.clock, problem: live.problem },
   }
 }
@@ -132,13 +116,12 @@ const HELD: ReadonlySet<State> = new Set(['prepared', 'shifting', 'paused', 'swi
 
 /** Of these nothing can be read any more, or nothing stands there yet. */
 function shareNow(row: SwitchRow, live: Live, all: LiveRules): Share | null {
-  const whole = (share: number): Share => ({ least: share, most: share })
-  if (row.state === 'draft') return whole(0)
-  if (isOver(row.state)) return whole(row.dns_confirmed_at === null ? 0 : 1)
+  if (row.state === 'draft') return sameShare(0)
+  if (isOver(row.state)) return sameShare(row.dns_confirmed_at === null ? 0 : 1)
   if (live.routes.some(({ rules }) => rules === undefined)) return null
   // Where the name leads to the other load balancer, rules that are taken away send nobody back.
   const isNameAway = row.state === 'cleaning' && row.dns_confirmed_at !== null
-  return isNameAway && Object.keys(all.weights).length === 0 ? whole(1) : all.share
+  return isNameAway && Object.keys(all.weights).length === 0 ? sameShare(1) : all.share
 }
 
 interface Planned {
@@ -151,8 +134,7 @@ function plannedOf({ state, step }: SwitchRow, { steps }: Plan): Planned | undef
   const isBack = state === 'rolling-back' || state === 'rolled-back' || state === 'preparing'
   const planned = steps[isBack ? 0 : step]
   if (planned === undefined) return undefined
-  const { current, target } = planned.weights
-  return { text: weightsOf(planned), share: target / Math.max(1, current + target) }
+  return { text: weightsOf(planned), share: shareOfStep(planned) }
 }
 
 const isSame = (one: number, other: number): boolean => Math.abs(one - other) < 1e-9
@@ -177,7 +159,7 @@ function routeLine({ route, rules, problem }: LiveRoute, planned: Planned | unde
 
 const UNREAD = { weights: {}, rulesLeft: 0, health: null }
 
-export function rulesWords({ weights, rulesLeft }: Pick<LiveRules, 'weights' | 'rulesLeft'>): string {
+function rulesWords({ weights, rulesLeft }: Pick<LiveRules, 'weights' | 'rulesLeft'>): string {
   const rules = Object.entries(weights).map(([text, count]) => `${text} on ${counted(count, 'rule')}`)
   if (rulesLeft > 0) rules.push(`${counted(rulesLeft, 'rule')} without the target`)
   return rules.join(', ') || 'no rule names the target group'
@@ -217,23 +199,15 @@ function headlineOf(
   return state === 'cleaning' ? `${word}, ${name}` : `${word}, ${name}, at the old load balancer ${live}`
 }
 
-function workingNow(row: SwitchRow, journal: readonly JournalRow[]): string | null {
-  const last = journal.at(-1)
-  if (last === undefined || !isLeased(row)) return null
+async function workingNow(database: Database, row: SwitchRow): Promise<string | null> {
+  const last = isLeased(row) ? (await journalOf(database, row.id)).at(-1) : undefined
+  if (last === undefined) return null
   const what = last.kind === 'intent' ? `: ${beginningOf(last.effect)}` : ''
   return `${last.action} by ${last.actor} is under way${what}`
 }
 
-const DRIFT = 'Drift: '
-
 /** With the route that it belongs to, where one is named right before. */
-function driftIn(problem: string): string | undefined {
-  const at = problem.indexOf(DRIFT)
-  if (at < 0) return undefined
-  const route = problem.slice(0, at).split('Route ').at(-1) ?? ''
-  const isNamed = problem.slice(0, at).includes('Route ') && route.indexOf(': ') === route.length - 2
-  return problem.slice(isNamed ? at - route.length - 'Route '.length : at)
-}
+const driftIn = (problem: string): string | undefined => /(?:Route [a-z0-9-]{1,32}: )?Drift: .*/s.exec(problem)?.[0]
 
 /** What the last action met, or what the rules have instead of the step that was in force. */
 function driftOf(row: SwitchRow, routes: readonly RouteLine[]): string | null {

@@ -16,7 +16,7 @@ export const LEASE_MS = 60_000
 export type SwitchRow = Omit<RowOf<typeof trafficSwitches>, 'state'> & { state: State }
 export type JournalRow = RowOf<typeof trafficJournal>
 export type SwitchChanges = Partial<Omit<SwitchRow, 'id' | 'version' | 'created_at'>>
-export type JournalKind = 'state' | 'intent' | 'result' | 'failure' | 'gate' | 'note'
+type JournalKind = 'state' | 'intent' | 'result' | 'failure' | 'gate' | 'note'
 
 export const createSwitch = (database: Database, plan: Plan, actor: string): Promise<SwitchRow> =>
   database.kysely.transaction().execute(async (transaction) => {

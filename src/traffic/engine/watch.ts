@@ -10,6 +10,7 @@ import { answerOf, type Plan } from '../model/plan.ts'
 import type { State } from '../model/state.ts'
 import { type Alarm, alarmOf } from './alarm.ts'
 import { onAwsTime } from './aws-time.ts'
+import { ownsRoutes } from './claims.ts'
 import { act } from './engine.ts'
 import type { Engine } from './engine-types.ts'
 import { judgeFirmly, secondsLeft } from './gate-verdicts.ts'
@@ -20,8 +21,14 @@ const WATCHER = 'weir'
 const WATCH_MS = 10_000
 
 /** Wherever rules name the target group: traffic may be there, or come there although nobody wants it. */
-const WATCHED: ReadonlySet<State> = new Set([
-  ...(['prepared', 'shifting', 'paused', 'switched', 'dns-switched', 'rolling-back', 'rolled-back'] as const),
+const WATCHED: ReadonlySet<State> = new Set<State>([
+  'prepared',
+  'shifting',
+  'paused',
+  'switched',
+  'dns-switched',
+  'rolling-back',
+  'rolled-back',
   'cleaning',
 ])
 
@@ -35,15 +42,16 @@ const JUDGED: ReadonlySet<State> = new Set(['prepared', 'shifting', 'paused'])
 export async function tick(watching: Engine, id: string): Promise<SwitchRow> {
   const row = await getSwitch(watching.database, id)
   if (!WATCHED.has(row.state)) return row
+  // After the DNS switch clean-up alone has it; before, it is an abort, and nobody is to get there behind it.
+  if (row.state === 'cleaning' && row.dns_confirmed_at !== null) return row
+  const isHeld = row.state === 'rolled-back' || row.state === 'cleaning'
+  if (isHeld && !(await ownsRoutes(watching.database, id))) return row
   const { plan } = checkedPlanOf(row)
   const outside = await watching.connect(plan, true)
   const engine = onAwsTime(watching, outside)
   const contexts = contextsOf(plan, outside, () => row, { overridesDrift: true, now: engine.now })
   if (row.state === 'rolling-back') return isLeased(row) ? row : resumeRollback(engine, row, contexts)
-  // Also while it is given up; after the DNS switch it is clean-up that has it.
-  const isHeld = row.state === 'rolled-back' || (row.state === 'cleaning' && row.dns_confirmed_at === null)
   if (isHeld) return isLeased(row) ? row : holdRollback(engine, row, contexts)
-  if (row.state === 'cleaning') return row
   const alarm = await alarmOf(engine, contexts)
   if (alarm !== undefined) return answerAlarm(engine, row, plan, alarm)
   if (isLeased(row) || !JUDGED.has(row.state) || (row.state === 'prepared' && plan.advance !== 'auto')) return row

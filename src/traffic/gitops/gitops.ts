@@ -6,7 +6,7 @@ import { type Finding, finding, TrafficError } from '../model/finding.ts'
 import type { IngressEdit } from '../model/ingress.ts'
 import type { Ingress } from '../model/manifests.ts'
 import { textOf } from '../model/names.ts'
-import type { Plan } from '../model/plan.ts'
+import type { Plan, SideName } from '../model/plan.ts'
 import type { Applicable, HowToChange } from '../vendors/cluster.ts'
 import { isSameValue } from './branch-edit.ts'
 import type { Form, FormSettings } from './form.ts'
@@ -17,10 +17,8 @@ import { type Changes, openRepository, type Tree, withChanges } from './reposito
 import { type Compute, openTrack, type Track, type Waiting } from './track.ts'
 import type { ObjectName } from './yaml-file.ts'
 
-export type SideName = 'current' | 'target'
-
 /** The action of an Ingress of the current cluster, and what it is to be. */
-export interface GitSubject {
+interface GitSubject {
   /** Where the plan lists its routes. */
   readonly route: string | undefined
   readonly namespace: string

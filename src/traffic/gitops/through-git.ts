@@ -1,7 +1,7 @@
 import type { Outside } from '../effects/effect.ts'
-import type { Plan } from '../model/plan.ts'
+import type { Plan, SideName } from '../model/plan.ts'
 import type { Applicable, Cluster } from '../vendors/cluster.ts'
-import { type GitOps, openGitOps, type SideName } from './gitops.ts'
+import { type GitOps, openGitOps } from './gitops.ts'
 
 /** The outside of a plan in mode gitops: clusters are read as ever, and written through the repository that they follow. */
 export function throughGit(plan: Plan, outside: Outside): Outside {

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Finding, finding } from '../model/finding.ts'
-import { bindingNamespace, type Plan, type RoutePlan } from '../model/plan.ts'
+import { bindingNamespace, type Plan, type RoutePlan, type SideName } from '../model/plan.ts'
 import { routesOf } from '../model/routes.ts'
 
-type SideName = 'current' | 'target'
 const SIDES: readonly SideName[] = ['current', 'target']
 
 const ingressOf = (plan: RoutePlan, side: SideName): string => `${plan[side].namespace}/${plan[side].ingress.name}`

@@ -8,7 +8,7 @@ import {
   type Service,
   type TargetGroupBinding,
 } from './manifests.ts'
-import { bindingNamespace, bindingService, type RoutePlan, type Side } from './plan.ts'
+import { bindingNamespace, bindingService, type RoutePlan, type Side, type SideName } from './plan.ts'
 
 export const MULTI_CLUSTER = `${ANNOTATION_PREFIX}multi-cluster-target-group`
 export const GROUP_NAME = `${ANNOTATION_PREFIX}group.name`
@@ -17,11 +17,8 @@ export const GROUP_NAME = `${ANNOTATION_PREFIX}group.name`
 export const ingressOfSide = (side: Side): Ingress => ingressOfSides([side])
 
 /** The sides of all routes that stand on the same Ingress as this one. */
-export const sidesOnSame = (
-  routes: readonly RoutePlan[],
-  plan: RoutePlan,
-  side: 'current' | 'target',
-): readonly Side[] => routes.map((each) => each[side]).filter((each) => isSameIngress(each, plan[side]))
+export const sidesOnSame = (routes: readonly RoutePlan[], plan: RoutePlan, side: SideName): readonly Side[] =>
+  routes.map((each) => each[side]).filter((each) => isSameIngress(each, plan[side]))
 
 export const isSameIngress = (one: Side, other: Side): boolean =>
   one.namespace === other.namespace && one.ingress.name === other.ingress.name
@@ -81,7 +78,7 @@ const serviceBackend = ({ service }: Side): Backend => ({
   },
 })
 
-export const actionBackend = (plan: RoutePlan): Backend => ({
+const actionBackend = (plan: RoutePlan): Backend => ({
   service: { name: plan.actionName, port: { name: 'use-annotation' } },
 })
 

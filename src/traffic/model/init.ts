@@ -24,7 +24,7 @@ export const PRESETS: Readonly<Record<string, readonly (readonly [number, number
   ],
 })
 
-export interface NetworkIds {
+interface NetworkIds {
   readonly vpcId: string
   readonly sourceSecurityGroup: string
 }

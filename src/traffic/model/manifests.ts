@@ -108,6 +108,13 @@ export type TargetGroupBinding = z.infer<typeof bindingSchema>
 export type Service = z.infer<typeof serviceSchema>
 export type Backend = z.infer<typeof backend>
 
+/** From which security groups the pods behind a Service may be reached, as its bindings say. */
+export const sourceGroupsIn = (bindings: readonly TargetGroupBinding[], service: string): readonly string[] =>
+  bindings
+    .filter(({ spec }) => spec.serviceRef?.name === service)
+    .flatMap(({ spec }) => spec.networking?.ingress ?? [])
+    .flatMap(({ from = [] }) => from.flatMap(({ securityGroup }) => securityGroup?.groupID ?? []))
+
 export interface PlacedBackend {
   readonly path: readonly (string | number)[]
   readonly backend: Backend

@@ -13,6 +13,7 @@ export type RoutePlan = z.infer<typeof planSchema> & {
   readonly route?: { readonly name: string; readonly path: string }
 }
 export type Side = z.infer<typeof sideSchema>
+export type SideName = 'current' | 'target'
 export type Step = Plan['steps'][number]
 export type Gate = z.infer<typeof gateSchema>
 export type Port = z.infer<typeof port>

@@ -1,7 +1,7 @@
 /** Record sets of Route 53, as it gives and takes them: what is stored to be put back must lose nothing. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Change, ResourceRecordSet } from '@aws-sdk/client-route-53'
-import type { Plan } from './plan.ts'
+import type { Plan, SideName } from './plan.ts'
 
 /** Types that lead a host name somewhere. */
 const LEADING: readonly string[] = ['A', 'AAAA', 'CNAME']
@@ -18,7 +18,7 @@ export interface Destination {
   readonly dnsName: string
   readonly zoneId: string
 }
-export type Destinations = Readonly<Record<'current' | 'target', Destination>>
+export type Destinations = Readonly<Record<SideName, Destination>>
 
 /** What a switch remembers of the record that it moves. */
 export interface RecordState {

@@ -50,7 +50,7 @@ const clean: Transition = { via: 'cleaning', to: 'cleaned-up' }
 const giveUp: Transition = { via: 'cleaning', to: 'aborted' }
 
 /** Every legal move. What is not here is refused. */
-export const TRANSITIONS: Readonly<Record<Action, Partial<Readonly<Record<State, Transition>>>>> = {
+const TRANSITIONS: Readonly<Record<Action, Partial<Readonly<Record<State, Transition>>>>> = {
   prepare: {
     draft: { via: 'preparing', to: 'prepared' },
     preparing: { via: 'preparing', to: 'prepared' },

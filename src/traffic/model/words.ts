@@ -2,6 +2,10 @@
 import { counted } from '../../counted.ts'
 import type { Gate, Plan, Step } from './plan.ts'
 
+export const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+/** Text of vendors may end with a full stop, or with a list. */
+export const ended = (text: string): string => (/[.!?:\n]$/.test(text) ? text : `${text}.`)
+
 export const weightsOf = ({ weights: { current, target } }: Pick<Step, 'weights'>): string => `${current}/${target}`
 
 /** `step 1 of 3 (90/10)` */
@@ -21,6 +25,12 @@ export interface Share {
   readonly least: number
   readonly most: number
 }
+
+export const sameShare = (share: number): Share => ({ least: share, most: share })
+
+/** Weights need not add up to 100. */
+export const shareOfStep = ({ weights: { current, target } }: Pick<Step, 'weights'>): number =>
+  target / Math.max(1, current + target)
 
 /** `90 % blue, 10 % green` */
 export function shareWords({ current, target }: Pick<Plan, 'current' | 'target'>, { least, most }: Share): string {
@@ -72,7 +82,7 @@ const boundWords = ({ max, min, maxRatio }: Bounds): string =>
 export const flagOf = (field: string): string =>
   `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 
-const WITH_REASON = '--reason "why"'
-/** What skips a check needs its reason in the same breath. */
-export const skipping = (field: 'overrideGates' | 'uncheckedDns' | 'skipQuiet' | 'acceptLive'): string =>
-  `${flagOf(field)} ${WITH_REASON}`
+/** Each of these skips a check, and needs a reason. */
+export const SKIPS = ['overrideGates', 'uncheckedDns', 'skipQuiet', 'acceptLive', 'directly'] as const
+
+export const skipping = (field: (typeof SKIPS)[number]): string => `${flagOf(field)} --reason "why"`

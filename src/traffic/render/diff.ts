@@ -2,7 +2,7 @@ import { ANNOTATION_PREFIX } from '../model/action.ts'
 import { TrafficError } from '../model/finding.ts'
 import { objectName } from '../model/manifests.ts'
 import { textOf } from '../model/names.ts'
-import { pathText } from '../model/plan.ts'
+import { pathText, type SideName } from '../model/plan.ts'
 import { readYaml } from '../model/yaml.ts'
 
 export interface Difference {
@@ -52,7 +52,7 @@ export function diffObjects(before: readonly Fields[], after: readonly Fields[])
   })
 }
 
-type Sides = Readonly<Record<'current' | 'target', string>>
+type Sides = Readonly<Record<SideName, string>>
 
 /** The same for both clusters; a side that one of them leaves out is not compared. */
 export const diffSides = (before: Sides, after: Sides): readonly Difference[] =>

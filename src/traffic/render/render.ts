@@ -15,17 +15,17 @@ import {
   savedIngress,
 } from '../model/ingress.ts'
 import type { Ingress } from '../model/manifests.ts'
-import { bindingNamespace, type Plan, type RoutePlan } from '../model/plan.ts'
+import { bindingNamespace, type Plan, type RoutePlan, type SideName } from '../model/plan.ts'
 import { hostsOf, inRoute, routesOf } from '../model/routes.ts'
 import { lintArn } from '../model/target-group-arn.ts'
-import { gateWords, secondsWords } from '../model/words.ts'
+import { gateWords, sameShare, secondsWords, shareOfStep, shareWords } from '../model/words.ts'
 
 export interface RenderedFile {
   readonly path: string
   readonly content: string
 }
 
-export interface RenderOptions {
+interface RenderOptions {
   readonly targetGroupArn?: string | undefined
   /** The same of each route, by their names. */
   readonly targetGroupArns?: Readonly<Record<string, string>> | undefined
@@ -34,7 +34,6 @@ export interface RenderOptions {
   readonly targetIngress?: Saved | undefined
 }
 type Saved = Ingress | readonly Ingress[]
-type SideName = 'current' | 'target'
 
 /** `target-group`, `step-0` … `step-n`, `rollback`, `cleanup`. */
 export const phasesOf = (plan: Plan): readonly string[] => [
@@ -133,7 +132,7 @@ export const joinFiles = (files: readonly RenderedFile[]): string =>
     .join('---\n')
 
 /** Only what a cluster stores: both clusters may have an Ingress of the same name. */
-export function manifestsOf(files: readonly RenderedFile[]): Record<'current' | 'target', string> {
+export function manifestsOf(files: readonly RenderedFile[]): Record<SideName, string> {
   const of = (side: string) =>
     files
       .flatMap(({ path, content }) => (path.endsWith('.yaml') && path.startsWith(`-${side}-`, 2) ? [content] : []))
@@ -260,12 +259,15 @@ const EXPLAIN: readonly (readonly [RegExp, (plan: Plan) => string])[] = [
   [/delete-target-group/, () => 'last; refused by AWS (ResourceInUse) while a rule still names it'],
 ]
 
+/** They have no place in the order of the others. */
+const BESIDES = ['rollback', 'cleanup']
+
 /** In the root of a folder that has every phase: which to take when. */
-export function readmeOfPhases(plan: Plan, phases: readonly string[]): RenderedFile {
-  const lines = phases.map((phase) => `- [\`${phase}\`](${phase}/README.md): ${phaseWords(plan, phase)}`)
-  const isWay = (line: string) => !/^- \[`(?:rollback|cleanup)`\]/.test(line)
-  const numbered = lines.filter(isWay).map((line, index) => line.replace(/^-/, `${index + 1}.`))
-  const others = lines.filter((line) => !isWay(line))
+export function readmeOfPhases(plan: Plan): RenderedFile {
+  const lineOf = (phase: string) => `[\`${phase}\`](${phase}/README.md): ${phaseWords(plan, phase)}`
+  const ordered = phasesOf(plan).filter((phase) => !BESIDES.includes(phase))
+  const numbered = ordered.map((phase, index) => `${index + 1}. ${lineOf(phase)}`)
+  const others = BESIDES.map((phase) => `- ${lineOf(phase)}`)
   return {
     path: 'README.md',
     content: `# ${plan.name}\n\nThe phases in their order; each folder has a README with the order of its files.\n\n${numbered.join('\n')}\n\nBesides:\n\n${others.join('\n')}\n`,
@@ -273,16 +275,16 @@ export function readmeOfPhases(plan: Plan, phases: readonly string[]): RenderedF
 }
 
 function phaseWords(plan: Plan, phase: string): string {
-  const { here, there } = { here: plan.current.cluster, there: plan.target.cluster }
   if (phase === 'target-group') return 'makes the auxiliary target group and prints its ARN; apply it first'
-  if (phase === 'rollback') return `at any time: sends all traffic back to ${here}`
+  if (phase === 'rollback') return `at any time: sends all traffic back to ${plan.current.cluster}`
   if (phase === 'cleanup')
-    return `after the last step, when ${hostsOf(plan).join(' and ')} led to ${there} for ${plan.dns.quietMinutes} minutes: removes what the switch made`
+    return `after the last step, when ${hostsOf(plan).join(' and ')} led to ${plan.target.cluster} for ${plan.dns.quietMinutes} minutes: removes what the switch made`
   const number = Number(phase.slice('step-'.length))
-  const { weights, dwellSeconds, gates } = plan.steps[number]!
-  const stays = dwellSeconds === 0 ? '' : `, then stay for ${secondsWords(dwellSeconds)}`
-  const asks = gates.length === 0 ? '' : `; continue when ${gates.map(gateWords).join(' and ')}`
-  return `${weights.current} % ${here}, ${weights.target} % ${there}${number === 0 ? '; attaches everything, no request moves' : ''}${stays}${asks}`
+  const step = plan.steps[number]!
+  const attaches = number === 0 ? '; attaches everything, no request moves' : ''
+  const stays = step.dwellSeconds === 0 ? '' : `, then stay for ${secondsWords(step.dwellSeconds)}`
+  const asks = step.gates.length === 0 ? '' : `; continue when ${step.gates.map(gateWords).join(' and ')}`
+  return `${shareWords(plan, sameShare(shareOfStep(step)))}${attaches}${stays}${asks}`
 }
 
 function withReadme(plan: Plan, phase: string, files: readonly RenderedFile[]): readonly RenderedFile[] {

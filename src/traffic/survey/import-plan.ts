@@ -4,46 +4,14 @@ import { ANNOTATION_PREFIX } from '../model/action.ts'
 import { errorsIn, TrafficError } from '../model/finding.ts'
 import { GROUP_NAME, MULTI_CLUSTER } from '../model/ingress.ts'
 import { PRESETS } from '../model/init.ts'
-import { backendsOf, findPort, type Ingress, type Service } from '../model/manifests.ts'
+import { findPort, type Ingress, type Service } from '../model/manifests.ts'
 import { textOf } from '../model/names.ts'
 import { readPlan } from '../model/plan.ts'
 import { routesOf } from '../model/routes.ts'
 import type { Balancer } from '../vendors/balancer.ts'
+import { choosePlace, distinct, type NamedPlace, type Place, placesIn } from './choose-place.ts'
 import { type Network, networkOf } from './import-network.ts'
 import type { Choose, Imported, ImportPlaces, ImportQuestion, ImportRequest, ReadableCluster } from './import-types.ts'
-import { refuseOtherApplication } from './pasted-cluster.ts'
-
-interface Place {
-  readonly host: string | undefined
-  readonly path: string
-  readonly pathType: string
-  readonly service: string
-  readonly port: string
-  readonly isNumber: boolean
-}
-
-const placesIn = (ingress: Ingress): readonly Place[] =>
-  backendsOf(ingress).flatMap(({ path, backend }) => {
-    const { service } = backend
-    if (service === undefined || service.port?.name === 'use-annotation') return []
-    const rule = path[1] === 'rules' ? ingress.spec.rules?.[path[2] as number] : undefined
-    const place = rule?.http?.paths[path[5] as number]
-    const isNumber = service.port?.number !== undefined
-    const port = textOf(service.port?.number ?? service.port?.name ?? '')
-    const { name } = service
-    return [
-      {
-        host: rule?.host,
-        path: place?.path ?? '/',
-        pathType: place?.pathType ?? 'Prefix',
-        service: name,
-        port,
-        isNumber,
-      },
-    ]
-  })
-
-const distinct = <T>(values: readonly T[]): readonly T[] => [...new Set(values)]
 
 /** Of the annotations those that describe the load balancer; what belongs to one switch or one tool stays behind. */
 const annotationsOf = (ingress: Ingress): Record<string, string> =>
@@ -64,6 +32,18 @@ const portValue = ({ port, isNumber }: Pick<Place, 'port' | 'isNumber'>): number
 
 const absent = (kind: string, namespace: string, name: string, cluster: string): TrafficError =>
   new TrafficError('invalid', `There is no ${kind} ${namespace}/${name} in cluster ${cluster}. Correct the name.`)
+
+/** Two applications by mistake: a switch would send the clients of one to the other. */
+function refuseOtherApplication(current: Ingress, target: Ingress, host: string): void {
+  const hostsOf = (ingress: Ingress) => distinct((ingress.spec.rules ?? []).flatMap((rule) => rule.host ?? []))
+  const own = hostsOf(current)
+  const others = hostsOf(target)
+  if (others.length === 0 || [host, ...own].some((each) => others.includes(each))) return
+  throw new TrafficError(
+    'invalid',
+    `These are two applications: Ingress ${current.metadata.name} of the current cluster serves ${own.join(', ') || host}, and Ingress ${target.metadata.name} of the target cluster serves ${others.join(', ')}. Name the Ingress of the same application in both clusters.`,
+  )
+}
 
 export async function importPlan(request: ImportRequest, places: ImportPlaces): Promise<Imported> {
   const questions: ImportQuestion[] = []
@@ -95,12 +75,12 @@ export async function importPlan(request: ImportRequest, places: ImportPlaces): 
       hints: [`prepare makes it like Ingress ${namespace}/${request.ingress}`],
     })
 
-  const place = choosePlace(current, choose)
+  const place = choosePlace(current, request.host, choose)
   if (place === undefined) return { plan: undefined, questions, findings: [] }
   const service = await places.current.service(namespace, place.service)
   if (service === undefined) throw absent('Service', namespace, place.service, places.current.name)
 
-  if (target !== undefined) refuseOtherApplication(current, target, place.host)
+  if (target !== undefined) refuseOtherApplication(current, target, place.hostname)
   const at = { service: place.service, port: place.port }
   const network = await networkOf({ request, places, current, ...at, choose, questions })
   if (network === undefined && !questions.some(({ field }) => field === 'sourceSecurityGroup'))
@@ -114,37 +94,6 @@ export async function importPlan(request: ImportRequest, places: ImportPlaces): 
   const all = plan === undefined ? findings : lintPlan(plan)
   const [one] = plan === undefined || errorsIn(all).length > 0 ? [] : routesOf(plan)
   return { plan: one, questions, findings: all }
-}
-
-const routeWords = ({ host, path, service, port }: Place): string =>
-  `${host ?? 'any host'}${path} to ${service}:${port}`
-
-/** Service, port, host and path, one after the other: each answer narrows the next question. */
-function choosePlace(ingress: Ingress, choose: Choose): (Place & { readonly host: string }) | undefined {
-  const where = `Ingress ${ingress.metadata.namespace}/${ingress.metadata.name}`
-  let left = placesIn(ingress)
-  const narrow = (field: keyof ImportRequest, text: string, say: (place: Place) => string): boolean => {
-    const routesOfChoice = (choice: string) =>
-      left
-        .filter((each) => say(each) === choice)
-        .map(routeWords)
-        .join(', ')
-    const answer = choose(field, text, distinct(left.map(say)), (each) => each, routesOfChoice)
-    left = left.filter((each) => say(each) === answer)
-    return answer !== undefined
-  }
-  if (!narrow('service', `${where} leads to these Services. Which one moves?`, ({ service }) => service))
-    return undefined
-  if (!narrow('port', `${where} uses these ports of the Service. Which one moves?`, ({ port }) => port))
-    return undefined
-  const hostText = `${where} has these hosts for the Service. Which one do clients use, and DNS move?`
-  if (!narrow('host', hostText, ({ host }) => host ?? '')) return undefined
-  if (!narrow('path', `${where} has these paths for the host. Which one stands for them?`, ({ path }) => path))
-    return undefined
-  const [first] = left
-  if (first?.host !== undefined && first.host !== '') return { ...first, host: first.host }
-  choose('host', `${where} names no host. Which name do clients use?`, [], String)
-  return undefined
 }
 
 interface TargetBackend {
@@ -244,7 +193,7 @@ interface Drawing {
   readonly request: ImportRequest
   readonly current: Ingress
   readonly target: Ingress | undefined
-  readonly place: Place & { readonly host: string }
+  readonly place: NamedPlace
   readonly network: Network
   readonly backend: TargetBackend
   readonly names: Names
@@ -262,7 +211,7 @@ function draw({ request, current, target, place, network, backend, names }: Draw
     name,
     ...groupOf(ingress),
     ...(ingress.spec.ingressClassName === undefined ? {} : { className: ingress.spec.ingressClassName }),
-    host: place.host,
+    ...(place.host === undefined ? {} : { host: place.host }),
     ...(place.path === '/' ? {} : { path: place.path }),
     ...(place.pathType === 'Prefix' ? {} : { pathType: place.pathType }),
     annotations: annotationsOf(ingress),
@@ -304,6 +253,6 @@ function draw({ request, current, target, place, network, backend, names }: Draw
         ? {}
         : { dwellSeconds: 600, gates: [{ kind: 'targetsHealthy', minHealthy: 1 }], onFail: 'rollback' }),
     })),
-    dns: { hostname: place.host },
+    dns: { hostname: place.hostname },
   }
 }

@@ -1,16 +1,27 @@
 /** A cluster as far as somebody's manifests tell it: what `kubectl get … -o yaml` prints, pasted or from a file. */
 import { TrafficError } from '../model/finding.ts'
-import type { Ingress, Service, TargetGroupBinding } from '../model/manifests.ts'
+import {
+  type Ingress,
+  ingressSchema,
+  type Service,
+  serviceSchema,
+  sourceGroupsIn,
+  type TargetGroupBinding,
+} from '../model/manifests.ts'
+import { pathText } from '../model/plan.ts'
 import { readYaml } from '../model/yaml.ts'
 import type { ReadableCluster } from './import-types.ts'
 
 export interface Manifest {
   readonly kind?: string
   readonly metadata?: { readonly name?: string; readonly namespace?: string }
-  readonly items?: readonly Manifest[]
+  readonly spec?: unknown
+  readonly items?: readonly unknown[]
 }
 
-/** Long texts take a while to read. */
+const isManifest = (value: unknown): value is Manifest => typeof value === 'object' && value !== null
+
+/** Long texts take a while to read: a server does it in a thread. */
 export function manifestsIn(cluster: string, text: string): readonly Manifest[] {
   return readYaml(text).flatMap((document): readonly Manifest[] => {
     if ('problem' in document) {
@@ -21,47 +32,42 @@ export function manifestsIn(cluster: string, text: string): readonly Manifest[] 
         `The manifests of cluster ${cluster} are no YAML${where}: ${message}. Correct them.`,
       )
     }
-    const value = document.value as Manifest | null
-    if (value === null || typeof value !== 'object') return []
-    return Array.isArray(value.items) ? value.items : [value]
+    const { value } = document
+    if (!isManifest(value)) return []
+    return Array.isArray(value.items) ? value.items.filter(isManifest) : [value]
   })
 }
 
+/** No API server has looked at what was pasted. */
+const SPECS = { Ingress: ingressSchema.shape.spec, Service: serviceSchema.shape.spec }
+
 export function pastedCluster(name: string, all: readonly Manifest[]): ReadableCluster {
-  const ingresses = all.filter(({ kind }) => kind === 'Ingress')
-  if (ingresses.length === 0 && all.length > 0)
+  if (all.length > 0 && !all.some(({ kind }) => kind === 'Ingress'))
     throw new TrafficError(
       'invalid',
       `The manifests of cluster ${name} have no Ingress. Add what kubectl get ingress,service -o yaml prints.`,
     )
-  // Manifests from a repository often leave the namespace to whoever applies them.
-  const find = (kind: string, namespace: string, wanted: string) =>
-    all.find(
-      (each) =>
-        each.kind === kind && each.metadata?.name === wanted && (each.metadata.namespace ?? namespace) === namespace,
+  const allOf = (wanted: string, namespace: string) =>
+    all.filter(
+      // Manifests from a repository often leave the namespace to whoever applies them.
+      ({ kind, metadata }) => kind === wanted && (metadata?.namespace ?? namespace) === namespace,
     )
+  const find = (kind: keyof typeof SPECS, namespace: string, wanted: string): unknown => {
+    const found = allOf(kind, namespace).find(({ metadata }) => metadata?.name === wanted)
+    const issue = found && SPECS[kind].safeParse(found.spec).error?.issues[0]
+    if (issue !== undefined)
+      throw new TrafficError(
+        'invalid',
+        `${kind} ${namespace}/${wanted} in the manifests of cluster ${name} is not as Kubernetes prints it: ${pathText(['spec', ...issue.path])}: ${issue.message}. Paste what kubectl get ingress,service -o yaml prints.`,
+      )
+    return found && { ...found, metadata: { ...found.metadata, namespace } }
+  }
   return {
     name,
     ingress: async (namespace, wanted) => find('Ingress', namespace, wanted) as Ingress | undefined,
     service: async (namespace, wanted) => find('Service', namespace, wanted) as Service | undefined,
     endpoints: async () => [],
-    async sourceSecurityGroups(_namespace, service) {
-      const bindings = all.filter(({ kind }) => kind === 'TargetGroupBinding') as unknown as TargetGroupBinding[]
-      return bindings
-        .filter(({ spec }) => spec.serviceRef?.name === service)
-        .flatMap(({ spec }) => spec.networking?.ingress ?? [])
-        .flatMap(({ from = [] }) => from.flatMap(({ securityGroup }) => securityGroup?.groupID ?? []))
-    },
+    sourceSecurityGroups: async (namespace, service) =>
+      sourceGroupsIn(allOf('TargetGroupBinding', namespace) as unknown as TargetGroupBinding[], service),
   }
-}
-
-/** Two applications by mistake: a switch would send the clients of one to the other. */
-export function refuseOtherApplication(current: Ingress, target: Ingress, host: string): void {
-  const hosts = (ingress: Ingress) => [...new Set((ingress.spec.rules ?? []).flatMap((rule) => rule.host ?? []))]
-  const others = hosts(target)
-  if (others.length === 0 || others.includes(host) || hosts(current).some((each) => others.includes(each))) return
-  throw new TrafficError(
-    'invalid',
-    `These are two applications: Ingress ${current.metadata.name} of the current cluster serves ${hosts(current).join(', ')}, and Ingress ${target.metadata.name} of the target cluster serves ${others.join(', ')}. Name the Ingress of the same application in both clusters.`,
-  )
 }

@@ -17,7 +17,7 @@ const ABSENT = new Set([
   ...['NoSuchHostedZone', 'NoSuchChange'],
 ])
 
-/** No others than other credentials, or more rights, would help. */
+/** Nothing but other credentials, or more rights, would help. */
 export function isRefusal(error: unknown): boolean {
   const { name = '', $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } }
   const status = $metadata?.httpStatusCode
@@ -60,20 +60,17 @@ export async function translate<T>(what: string, request: () => Promise<T>): Pro
       )
     }
     if (name === 'CredentialsProviderError') {
-      throw new CredentialsRefused(
-        `Cannot ${what}: no AWS credentials were found. Set AWS_PROFILE or AWS_ACCESS_KEY_ID.`,
-        {
-          cause: error,
-        },
-      )
+      const text = `Cannot ${what}: no AWS credentials were found. Set AWS_PROFILE or AWS_ACCESS_KEY_ID.`
+      throw new CredentialsRefused(text, { cause: error })
     }
     if (status === undefined || status === 429 || status >= 500 || PASSING.test(name))
       throw new RetryableError(`Cannot ${what}: ${text}`, { cause: error })
     if (isRefusal(error)) {
       const right = missingRightOf(error)
-      const remedy = /^AccessDenied|^UnauthorizedOperation/.test(name)
-        ? `Grant ${right === undefined ? 'the right that is named' : `the right ${right}`} to the AWS user or role of this process, or use other credentials (AWS_PROFILE).`
-        : 'Use other credentials: AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.'
+      const remedy =
+        right === undefined
+          ? 'Use other credentials: AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.'
+          : `Grant the right ${right} to the AWS user or role of this process, or use other credentials (AWS_PROFILE).`
       throw new CredentialsRefused(`AWS refused to ${what}. ${text} ${remedy}`, { cause: error })
     }
     throw new UserError(`AWS refused to ${what}. ${text}`, { status: 502, cause: error })

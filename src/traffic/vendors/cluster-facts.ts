@@ -1,6 +1,6 @@
 import type { KubeConfig } from '@kubernetes/client-node'
 import { byName } from '../../by-name.ts'
-import type { TargetGroupBinding } from '../model/manifests.ts'
+import { sourceGroupsIn, type TargetGroupBinding } from '../model/manifests.ts'
 
 /** A pod behind a Service, as its EndpointSlices tell it. */
 export interface Endpoint {
@@ -23,7 +23,6 @@ export interface ClusterFacts {
   /** Undefined: there is no such namespace. */
   namespaceLabels(namespace: string): Promise<Readonly<Record<string, string>> | undefined>
   controllers(): Promise<readonly ControllerFacts[]>
-  /** From which security groups the pods behind a Service may be reached, as its bindings say. */
   sourceSecurityGroups(namespace: string, service: string): Promise<readonly string[]>
 }
 
@@ -65,10 +64,7 @@ export function clusterFacts(kubernetes: Kubernetes, config: KubeConfig, call: C
       const { items = [] } = (await call(`list the TargetGroupBindings of namespace ${namespace}`, () =>
         custom.listNamespacedCustomObject(request),
       )) as { items?: readonly TargetGroupBinding[] }
-      return items
-        .filter(({ spec }) => spec.serviceRef?.name === service)
-        .flatMap(({ spec }) => spec.networking?.ingress ?? [])
-        .flatMap(({ from = [] }) => from.flatMap(({ securityGroup }) => securityGroup?.groupID ?? []))
+      return sourceGroupsIn(items, service)
     },
     async controllers() {
       const { items } = await call('find the AWS Load Balancer Controller', () =>

@@ -64,9 +64,9 @@ async function loadKubeconfig() {
   try {
     config.loadFromDefault()
   } catch (error) {
-    throw new UserError(`Cannot read the kubeconfig: ${messageOf(error)}. Set KUBECONFIG to a readable file.`, {
-      cause: error,
-    })
+    // The lines after the first quote the file, and with it its tokens: they belong in no answer, journal or log.
+    const [reason] = messageOf(error).split('\n')
+    throw new UserError(`Cannot read the kubeconfig: ${reason}. Set KUBECONFIG to a readable file.`)
   }
   return { kubernetes, config }
 }
@@ -150,8 +150,7 @@ export function clusterAway(name: string, reason: unknown): Cluster {
   return {
     ...{ name, ingress: refuse, service: refuse, binding: refuse, apply: refuse, patchIngress: refuse },
     ...{ deleteIngress: refuse, deleteBinding: refuse, warning: refuse },
-    ...{ endpoints: refuse, namespaceLabels: refuse, controllers: refuse },
-    ...{ sourceSecurityGroups: refuse },
+    ...{ endpoints: refuse, namespaceLabels: refuse, controllers: refuse, sourceSecurityGroups: refuse },
   }
 }
 

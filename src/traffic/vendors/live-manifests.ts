@@ -1,9 +1,7 @@
 import { stringify } from 'yaml'
 import type { Outside } from '../effects/effect.ts'
-import { bindingNamespace, type Plan } from '../model/plan.ts'
+import { bindingNamespace, type Plan, type SideName } from '../model/plan.ts'
 import { routesOf } from '../model/routes.ts'
-
-type SideName = 'current' | 'target'
 
 /** What the clusters have now of what a plan touches, as YAML. */
 export async function liveManifests(plan: Plan, outside: Outside): Promise<Record<SideName, string>> {

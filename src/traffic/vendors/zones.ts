@@ -5,7 +5,7 @@ import { orAbsent, patience, translate } from './aws-answers.ts'
 import { type AnswerClock, observed } from './aws-client.ts'
 import { CALL_MS } from './call-time.ts'
 
-export interface Zone {
+interface Zone {
   readonly name: string
 }
 

@@ -176,7 +176,7 @@ function change(history: History, step: Operation): void {
     const own = routeAt(history, step[3]).current.ingress.name
     world.current.intercept = (method, _kind, name) => (method === 'PATCH' && name === own ? fault() : undefined)
   }
-  if (step[0] === 'hand-made weights') setWeights(stage, step[1], routeAt(history, step[2]))
+  if (step[0] === 'hand-made weights') stage.setWeights(100 - step[1], step[1], routeAt(history, step[2]))
   if (step[0] === 'clock')
     stage.engine = { ...stage.engine, now: () => new Date(stage.clock.getTime() + step[1] * 60_000) }
   if (step[0] === 'throttled') world.elb.intercept = times(step[1], new ElbError('Throttling', 'Rate exceeded'))
@@ -191,20 +191,6 @@ function change(history: History, step: Operation): void {
     world.current.intercept = () => (history.isAway ? 503 : undefined)
   }
   if (step[0] === 'drift') drift(history, step[1], routeAt(history, step[2]))
-}
-
-/** In the rules that forward to both groups. */
-function setWeights(stage: Stage, target: number, route: RoutePlan): void {
-  const arn = stage.group(route)?.arn
-  for (const rule of stage.world.elb.rules.values())
-    if (
-      'groups' in rule.action &&
-      rule.action.groups.length > 1 &&
-      rule.action.groups.some((each) => each.arn === arn)
-    ) {
-      const groups = rule.action.groups.map((each) => ({ ...each, weight: each.arn === arn ? target : 100 - target }))
-      rule.action = { ...rule.action, groups }
-    }
 }
 
 /** Rules as somebody's hand left them are never written over by a step. */

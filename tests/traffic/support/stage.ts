@@ -38,6 +38,8 @@ export function setStage(database: TestDatabase, startCluster?: Parameters<typeo
     },
     now: (row: SwitchRow) => getSwitch(database.database, row.id),
     journal: (row: SwitchRow) => journalOf(database.database, row.id),
+    deployments: ({ id }: SwitchRow) =>
+      database.database.kysely.selectFrom('cicd_deployments').selectAll().where('_raw_data_remark', '=', id).execute(),
     ingress: (name = 'web') => stage.world.current.get('Ingress', 'shop', name)!,
     /** What a person with kubectl does. */
     edit: (change: (object: any) => void, kind = 'Ingress', name = 'web') => {
@@ -53,6 +55,18 @@ export function setStage(database: TestDatabase, startCluster?: Parameters<typeo
       [...stage.world.elb.groups.values()].find(({ name }) => name === (route ?? stage.world.plan).targetGroup.name)!,
     setHealth(state: 'healthy' | 'unhealthy' | 'draining', route?: RoutePlan): void {
       for (const target of stage.group(route).targets.keys()) stage.group(route).targets.set(target, state)
+    },
+    /** What somebody sets in the console of AWS, in the rules that forward to both groups of a route. */
+    setWeights(current: number, target: number, route?: RoutePlan): void {
+      const arn = stage.group(route)?.arn
+      for (const rule of stage.world.elb.rules.values()) {
+        const groups = 'groups' in rule.action ? rule.action.groups : []
+        if (groups.length > 1 && groups.some((each) => each.arn === arn))
+          rule.action = {
+            ...rule.action,
+            groups: groups.map((each) => ({ ...each, weight: each.arn === arn ? target : current })),
+          }
+      }
     },
     /** [others, target] of each route, by its name. */
     weights: (): Record<string, readonly [number, number] | undefined> =>
