@@ -9,23 +9,19 @@ import { ensureInstalled, node, root, run, step } from './install.mjs'
 
 const dist = join(root, 'dist')
 
-async function bundleServer() {
-  rmSync(dist, { recursive: true, force: true })
-  const code = await run(node, [join(root, 'scripts/bundle-package.ts')])
-  if (code !== 0) throw new Error(`the server could not be bundled (code ${code}); the messages are above.`)
-}
-
-async function writeTemplates() {
-  const code = await run(node, [join(root, 'scripts/write-dashboards.ts')])
-  if (code !== 0)
-    throw new Error(`the templates for Grafana could not be written (code ${code}); the messages are above.`)
+async function runScript(name, failure) {
+  const code = await run(node, [join(root, 'scripts', name)])
+  if (code !== 0) throw new Error(`${failure} (code ${code}); the messages are above.`)
 }
 
 try {
   await ensureInstalled({ development: true })
   await ensureWebBuilt()
-  await step('bundling the server', bundleServer)
-  await step('writing the templates for Grafana', writeTemplates)
+  rmSync(dist, { recursive: true, force: true })
+  await step('bundling the server', () => runScript('bundle-package.ts', 'the server could not be bundled'))
+  await step('writing the templates for Grafana', () =>
+    runScript('write-dashboards.ts', 'the templates for Grafana could not be written'),
+  )
   cpSync(join(root, 'web/dist'), join(dist, 'web/dist'), { recursive: true })
   rmSync(join(dist, 'web/dist/built-from'), { force: true })
 } catch (error) {

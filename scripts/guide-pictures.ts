@@ -5,13 +5,14 @@ import type { Browser, Page } from 'playwright-core'
 import { settled } from '../tests/web/support/pages.ts'
 
 type Ask = (path: string) => Promise<any>
+type AddressOf = (ask: Ask) => string | Promise<string>
 
 const PROJECT = 'Checkout'
 const SIZE = { width: 1280, height: 800 }
 const QUALITY = 75
 
 /** File name, and the address of the page. */
-const PICTURES: Readonly<Record<string, (ask: Ask) => string | Promise<string>>> = {
+const PICTURES: Readonly<Record<string, AddressOf>> = {
   overview: () => '/',
   connect: () => '/sources/github/new',
   connection: async (ask) => `/sources/github/${(await ask('/plugins/github/connections'))[0].id}`,
@@ -42,7 +43,7 @@ async function tryRequest(page: Page): Promise<void> {
 }
 
 /** All, or the one that is named. */
-function picturesOf(only: string | undefined): readonly (readonly [string, (ask: Ask) => string | Promise<string>])[] {
+function picturesOf(only: string | undefined): readonly (readonly [string, AddressOf])[] {
   const chosen = Object.entries(PICTURES).filter(([name]) => only === undefined || name === only)
   if (chosen.length > 0) return chosen
   throw new Error(`There is no picture ${only}: use one of ${Object.keys(PICTURES).join(', ')}.`)

@@ -1,12 +1,12 @@
 /**
  * `npm run dashboards` writes the Grafana templates into dashboards/, from the definitions. `npm pack` does it, and so does
- * whoever packs or installs the chart from a clone. What lies there from before goes: a dashboard may have been renamed.
+ * whoever packs or installs the chart from a clone. Other templates that lie there go: a dashboard may have been renamed.
  */
 import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { templatesOfAll } from '../src/dashboards/grafana/template-files.ts'
 
-export const templatesFolder = join(dirname(import.meta.dirname), 'dashboards')
+const templatesFolder = join(dirname(import.meta.dirname), 'dashboards')
 
 export function writeTemplates(folder = templatesFolder): number {
   const paths = new Set<string>()

@@ -15,7 +15,7 @@ import { fill, KEY, newFolder } from './support/varied-rows.ts'
 
 const EXAMPLE = 'weir-backup-20260131T020000Z.backup'
 const mine = blocksOf('docs/backup.md')
-  .filter(({ runBy, text }) => runBy === 'tests/backup/document.test.ts' || text.includes('--to backups'))
+  .filter(({ runBy }) => runBy === 'tests/backup/document.test.ts')
   .map(({ text }) => text)
 const inFolder = mine.filter((text) => !text.includes('s3://'))
 const inBucket = mine.filter((text) => text.includes('s3://'))

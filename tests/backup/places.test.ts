@@ -1,8 +1,6 @@
 /** `weir backup --to`: folders and buckets, retention, rehearsal, and what happens when they are full, away or wrong. */
-import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { backupName } from '../../src/backup/backup-name.ts'
@@ -10,6 +8,7 @@ import { checkBackup } from '../../src/backup/restore.ts'
 import { expired } from '../../src/backup/retention.ts'
 import { parseS3 } from '../../src/backup/s3/place.ts'
 import { writeBackup } from '../../src/backup/write-backup.ts'
+import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { write } from '../../src/database/write.ts'
 import { openSecrets } from '../../src/encryption-key.ts'
@@ -17,17 +16,33 @@ import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
 import { prepareDatabase } from '../../src/prepare-database.ts'
 import { runCli, startCli } from '../support/cli.ts'
 import { describeEachDatabase, describeOneDatabase } from '../support/databases.ts'
-import { type FakeS3, S3_KEYS, startFakeS3 } from './support/fake-s3.ts'
+import { mayMount, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
+import { S3_KEYS, startFakeS3 } from './support/fake-s3.ts'
+import { KEY, newFolder } from './support/varied-rows.ts'
 
-const KEY = 'the passphrase of this installation'
 const NAME = /^weir-backup-\d{8}T\d{6}Z\.backup$/
 const ENOUGH_MS = 240_000
-const newFolder = () => mkdtempSync(join(tmpdir(), 'weir-places-'))
 const place = { dataFolder: newFolder(), encryptionSecret: KEY }
 const environmentOf = (url: string) => ({ DB_URL: url, DATA_FOLDER: place.dataFolder, ENCRYPTION_SECRET: KEY })
+async function prepare(database: Database, encryptionSecret = KEY): Promise<void> {
+  await prepareDatabase(database)
+  await openSecrets(database, { ...place, encryptionSecret })
+}
 const DAY_MS = 86_400_000
 const NOW = Date.now()
 const daysAgo = (days: number, now = NOW) => backupName(new Date(now - days * DAY_MS))
+
+const store = await startFakeS3('backups')
+const withStore = (url: string) => ({ ...environmentOf(url), ...store.environment })
+afterAll(() => store.stop())
+beforeEach(() => {
+  store.objects.clear()
+  store.uploads.clear()
+  store.requests.length = 0
+  store.onRequest = () => {}
+  store.room = Number.POSITIVE_INFINITY
+  store.failures.count = 0
+})
 
 describe('retention', () => {
   const now = new Date('2026-03-31T12:00:00.000Z')
@@ -53,10 +68,7 @@ it('addresses of buckets are told from mistakes', () => {
 
 describeOneDatabase('backups in a folder', (test) => {
   const environment = () => environmentOf(test.url)
-  beforeAll(async () => {
-    await prepareDatabase(test.database)
-    await openSecrets(test.database, place)
-  })
+  beforeAll(() => prepare(test.database))
 
   it('are named after their time, and old ones of the same key go', { timeout: ENOUGH_MS }, async () => {
     const folder = newFolder()
@@ -82,8 +94,7 @@ describeOneDatabase('backups in a folder', (test) => {
     const folder = newFolder()
     const url = await test.createDatabase()
     const other = await openDatabase(url)
-    await prepareDatabase(other)
-    await openSecrets(other, { ...place, encryptionSecret: 'the passphrase of another installation' })
+    await prepare(other, 'the passphrase of another installation')
     await writeBackup(other, join(folder, daysAgo(9)), { version: '0.1.0' })
     await other.close()
     const { code, output } = await runCli(['backup', '--to', folder, '--keep-days', '1'], environment())
@@ -139,77 +150,60 @@ describeOneDatabase('backups in a folder', (test) => {
   })
 })
 
-// A disk that is really full: only root may mount one, and not in every container.
-const disk = mkdtempSync(join(tmpdir(), 'weir-full-disk-'))
-const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', disk]).status === 0
-afterAll(() => {
-  if (isMounted) spawnSync('umount', [disk])
-  rmSync(disk, { recursive: true, force: true })
-})
-
-/** More than fits into one part, and hardly smaller when it is packed. */
-const MEGABYTES = 20
+/** More than fits into one part, or on the small disk, and hardly smaller when it is packed. */
+const MEGABYTES = 22
 
 describeOneDatabase('a large backup', (test) => {
-  let store: FakeS3
-  const environment = () => ({ ...environmentOf(test.url), ...store.environment })
+  const environment = () => withStore(test.url)
   beforeAll(async () => {
-    store = await startFakeS3('backups')
-    await prepareDatabase(test.database)
-    await openSecrets(test.database, place)
+    await prepare(test.database)
     const raw = rawTable('github_api_pull_requests')
     for (let count = 0; count < MEGABYTES; count++) {
       const row = { params: 'x', url: '', input_key: '', record_key: String(count), data: randomBytes(1024 ** 2) }
       await write(test.database, [raw.row(row)])
     }
   })
-  afterAll(() => store?.stop())
-  beforeEach(() => {
-    store.objects.clear()
-    store.uploads.clear()
-    store.requests.length = 0
-    store.onRequest = () => {}
-    store.room = Number.POSITIVE_INFINITY
-  })
   const toStore = ['backup', '--to', 's3://backups/team one/weir']
   const start = 'team one/weir/'
 
-  it.skipIf(!isMounted)('that fills its disk is refused, and what is there stays', { timeout: ENOUGH_MS }, async () => {
-    const older = daysAgo(1)
-    writeFileSync(join(disk, older), 'an older backup')
-    for (const parameters of [['--to', disk, '--keep', '1'], [join(disk, 'by-hand.backup')]]) {
-      const { code, errors } = await runCli(['backup', ...parameters], environment())
-      expect([code, errors]).toEqual([
-        1,
-        expect.stringMatching(
-          /^weir: .*\.backup cannot be written: its disk is full\. Free some space, or choose another place\. Nothing is left of it, and other files are as before\.\n$/,
-        ),
-      ])
-      expect(readdirSync(disk)).toEqual([older])
-      expect(readFileSync(join(disk, older), 'utf8')).toBe('an older backup')
-    }
-  })
+  describe.skipIf(!mayMount())('and a full disk', () => {
+    let disk: SmallDisk
+    beforeAll(() => {
+      disk = mountSmallDisk() as SmallDisk
+    })
+    beforeEach(() => {
+      for (const name of readdirSync(disk.folder)) rmSync(join(disk.folder, name))
+    })
+    afterAll(() => disk?.release())
 
-  it.skipIf(!isMounted)(
-    'cannot be rehearsed on a full disk, which is empty again afterwards',
-    {
-      timeout: ENOUGH_MS,
-    },
-    async () => {
-      for (const name of readdirSync(disk)) rmSync(join(disk, name))
+    it('is refused, and what is there stays', { timeout: ENOUGH_MS }, async () => {
+      const older = daysAgo(1)
+      writeFileSync(join(disk.folder, older), 'an older backup')
+      for (const parameters of [['--to', disk.folder, '--keep', '1'], [join(disk.folder, 'by-hand.backup')]]) {
+        const { code, errors } = await runCli(['backup', ...parameters], environment())
+        expect([code, errors]).toEqual([
+          1,
+          expect.stringMatching(
+            /^weir: .*\.backup cannot be written: its disk is full\. Free some space, or choose another place\. Nothing is left of it, and other files are as before\.\n$/,
+          ),
+        ])
+        expect(readdirSync(disk.folder)).toEqual([older])
+        expect(readFileSync(join(disk.folder, older), 'utf8')).toBe('an older backup')
+      }
+    })
+
+    it('cannot be rehearsed there, and the disk is empty again afterwards', { timeout: ENOUGH_MS }, async () => {
       const folder = newFolder()
-      const { code, errors } = await runCli(['backup', '--to', folder, '--rehearse'], {
-        ...environment(),
-        TMPDIR: disk,
-      })
+      const temporary = { ...environment(), TMPDIR: disk.folder }
+      const { code, errors } = await runCli(['backup', '--to', folder, '--rehearse'], temporary)
       expect([code, errors]).toEqual([
         1,
         expect.stringMatching(/^weir: The backup is there, but .* set TMPDIR to .*is full/),
       ])
-      expect(readdirSync(disk)).toEqual([])
+      expect(readdirSync(disk.folder)).toEqual([])
       expect(readdirSync(folder)).toEqual([expect.stringMatching(NAME)])
-    },
-  )
+    })
+  })
 
   it('goes to a bucket in parts, signed, also when the store fails at times, and comes back whole', {
     timeout: ENOUGH_MS,
@@ -231,7 +225,6 @@ describeOneDatabase('a large backup', (test) => {
     expect([restored.code, restored.errors]).toEqual([0, ''])
     expect(restored.output).toMatch(/^Restored: [\d,]+ rows of \d+ tables/)
     expect(count).toBeGreaterThan(8)
-    store.failures.count = 0
   })
 
   it('that does not fit into the bucket leaves nothing there, and old ones stay', { timeout: ENOUGH_MS }, async () => {
@@ -270,18 +263,8 @@ describeOneDatabase('a large backup', (test) => {
 })
 
 describeEachDatabase('a bucket and a rehearsal', (test) => {
-  let store: FakeS3
-  const environment = () => ({ ...environmentOf(test.url), ...store.environment })
-  beforeAll(async () => {
-    store = await startFakeS3('backups')
-    await prepareDatabase(test.database)
-    await openSecrets(test.database, place)
-  })
-  afterAll(() => store?.stop())
-  beforeEach(() => {
-    store.objects.clear()
-    store.uploads.clear()
-  })
+  const environment = () => withStore(test.url)
+  beforeAll(() => prepare(test.database))
 
   it('a new backup is rehearsed, then old ones and what was left unfinished go', { timeout: ENOUGH_MS }, async () => {
     for (const days of [1, 2, 3, 4]) {

@@ -159,7 +159,7 @@ describe('compose.yaml', () => {
   })
 
   it('has no opinion of its own on settings, but on those of a container', () => {
-    const { DATABASE_PASSWORD, ENCRYPTION_SECRET } = filledFor('postgres') as Record<string, string>
+    const { DATABASE_PASSWORD, ENCRYPTION_SECRET } = filledFor('postgres')
     const file = { DATABASE_PASSWORD, ENCRYPTION_SECRET } as Record<string, string>
     const config = readConfig(environmentOf(compose.services.server as Service, file))
     const usual = readConfig({})

@@ -243,13 +243,18 @@ describeOwnServer('clicks of the guide', (client) => {
     await client.server.ask('POST', '/v1/traffic-switches', { yaml })
     const page = await client.open('/')
     await follow(page, said('Traffic'))
-    await page.getByRole('link', { name: 'shop' }).first().waitFor()
     await follow(page, said('New switch'))
-    await page.waitForURL(/traffic\/new/)
-    // Pressed against clusters that follow, by the test of the page.
-    const pressed = readFileSync(join(root, 'tests/web/traffic-new.test.ts'), 'utf8')
-    const pressing = (words: string) => `getByRole('button', { name: '${words}' }).click()`
-    for (const words of [said('Check'), said('Roll back')]) expect(pressed).toContain(pressing(words))
+    await page.getByRole('heading', { level: 1, name: 'New switch' }).waitFor()
+    await page.goBack()
+    await follow(page, 'shop')
+    const check = said('Check')
+    await page.getByRole('button', { name: check, exact: true }).waitFor()
+    // Pressed against clusters that follow, by the tests of these pages.
+    const files = ['tests/web/traffic.test.ts', 'tests/web/traffic-new.test.ts']
+    const pressed = files.map((file) => readFileSync(join(root, file), 'utf8')).join('')
+    for (const words of [check, said('Roll back')]) {
+      expect(pressed).toContain(`getByRole('button', { name: '${words}' }).click()`)
+    }
   })
 
   walk('docs/guide/9-operate.md', async (said) => {

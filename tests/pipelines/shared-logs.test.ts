@@ -15,12 +15,8 @@ import { describeEachDatabase } from '../support/databases.ts'
 import { paint, prepareTestDatabase, testControl, until } from './support/test-control.ts'
 
 describeEachDatabase('logs of a run that moved', (test) => {
-  const machines = ['a', 'b', 'c'].map((name) => mkdtempSync(join(tmpdir(), `weir-logs-${name}-`))) as [
-    string,
-    string,
-    string,
-  ]
-  const [a, b, reader] = machines
+  const newFolder = () => mkdtempSync(join(tmpdir(), 'weir-logs-'))
+  const [a, b, reader] = [newFolder(), newFolder(), newFolder()]
   beforeAll(() => prepareTestDatabase(test.database))
 
   async function newTask() {
@@ -61,8 +57,10 @@ describeEachDatabase('logs of a run that moved', (test) => {
     await attempt(b, moved, ['three'])
     await attempt(a, moved, ['four', 'five'])
     const whole = ['one', 'two', 'three', 'four', 'five']
-    for (const machine of machines) expect(await readOn(machine, moved)).toEqual(whole)
-    const archive = gunzipSync(Buffer.from(await collect(await logArchive(place(reader), moved.pipelineId)))).toString()
+    for (const machine of [a, b, reader]) expect(await readOn(machine, moved)).toEqual(whole)
+    const archive = gunzipSync(
+      Buffer.concat(await Array.fromAsync(await logArchive(place(reader), moved.pipelineId))),
+    ).toString()
     expect(archive.match(/ (one|two|three|four|five)$/gm)?.map((line) => line.trim())).toEqual(whole)
     // What is stored is enough when a machine has lost its files.
     rmSync(logFolder(a, moved.pipelineId), { recursive: true })
@@ -111,9 +109,3 @@ describeEachDatabase('logs of a run that moved', (test) => {
   const stored = async ({ task }: Moved) =>
     (await selectRows(test.database.kysely, taskLogs, (query) => query.where('task_id', '=', task.id))).length
 })
-
-async function collect(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const parts: Uint8Array[] = []
-  for await (const part of stream) parts.push(part)
-  return Buffer.concat(parts)
-}

@@ -34,21 +34,19 @@ const untilAsked = (vendor: FakeFleet, before: number) => until(async () => vend
 
 describeEachDatabase('the collection stands still because of the database', (test) => {
   let gateway: Gateway
-  let url: string
   let vendor: FakeFleet
   let fleet: Fleet
   let server: StandingServer
   let run: number
   const dataFolder = newFolder()
-  const place = () => ({ server, run, machine: { url, dataFolder } })
+  const place = () => ({ server, run, machine: { url: gateway.url, dataFolder } })
 
   beforeAll(async () => {
     vendor = await startFakeFleet()
     vendor.latencyMs = HELD_UP_MS
     fleet = await openFleet({ url: test.url, database: test.database })
     gateway = await openGateway(await loginOf(test))
-    url = gateway.url
-    server = await startServer({ url, dataFolder })
+    server = await startServer({ url: gateway.url, dataFolder })
     run = await startRun(fleet.control, vendor)
     await untilAsked(vendor, 0)
   })
@@ -61,14 +59,10 @@ describeEachDatabase('the collection stands still because of the database', (tes
 
   it('when it is slow', async () => {
     gateway.delay(80)
-    const wanted = {
-      cause: 'database_slow',
-      severity: 'warning',
-      sentence: /The database is slow: .* took [0-9.]+ seconds/,
-    } as const
-    await expectTold(place(), wanted)
+    const sentence = /The database is slow: .* took [0-9.]+ seconds/
+    await expectTold(place(), { cause: 'database_slow', severity: 'warning', sentence })
     gateway.delay(0)
-    await expectOver(place(), wanted.cause)
+    await expectOver(place(), 'database_slow')
   })
 
   it('when it accepts no changes', async () => {
@@ -100,7 +94,7 @@ describeEachDatabase('the collection stands still because of the database', (tes
   })
 
   it('when the server of a run is gone, and the one that is left takes no runs', async () => {
-    const other = await startServer({ url, consume: false })
+    const other = await startServer({ url: gateway.url, consume: false })
     await server.kill('SIGKILL')
     const left = { ...place(), server: other }
     await expectTold(left, {
@@ -108,7 +102,7 @@ describeEachDatabase('the collection stands still because of the database', (tes
       severity: 'critical',
       sentence: /Run \d+ stands still: the server that ran/,
     })
-    server = await startServer({ url, dataFolder })
+    server = await startServer({ url: gateway.url, dataFolder })
     await expectOver(left, 'queue_not_moving')
     await other.kill('SIGKILL')
   })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Task } from '../../src/control-plane/records.ts'
 import { isFinished } from '../../src/control-plane/states.ts'
 import { selectRows } from '../../src/control-plane/store.ts'
@@ -12,115 +12,113 @@ import { DEADLY } from './support/fleet-plugin.ts'
 const LIMIT_MS = 240_000
 const BOARDS = 4
 
-describe('a task that breaks down whatever runs it', () => {
-  describeEachDatabase('fails alone', (test) => {
-    let vendor: FakeFleet
-    let fleet: Fleet
-    const workers = new Set<Member>()
-    let isOver = false
+describeEachDatabase('a task that breaks down whatever runs it fails alone', (test) => {
+  let vendor: FakeFleet
+  let fleet: Fleet
+  const workers = new Set<Member>()
+  let isOver = false
 
-    beforeAll(async () => {
-      vendor = await startFakeFleet()
-      fleet = await openFleet({ url: test.url, database: test.database })
-    })
-    afterAll(async () => {
-      isOver = true
-      await fleet?.close()
-      vendor?.close()
-    })
+  beforeAll(async () => {
+    vendor = await startFakeFleet()
+    fleet = await openFleet({ url: test.url, database: test.database })
+  })
+  afterAll(async () => {
+    isOver = true
+    await fleet?.close()
+    vendor?.close()
+  })
 
-    /** As a supervisor does: started again whenever it ends. */
-    async function keepWorker(): Promise<void> {
-      const worker = await fleet.worker({ concurrency: BOARDS })
-      workers.add(worker)
-      void worker.ended.then(() => {
-        workers.delete(worker)
-        if (!isOver) void keepWorker()
-      })
+  /** As a supervisor does: started again whenever it ends. */
+  async function keepWorker(): Promise<void> {
+    const worker = await fleet.worker({ concurrency: BOARDS })
+    workers.add(worker)
+    void worker.ended.then(() => {
+      workers.delete(worker)
+      if (!isOver) void keepWorker()
+    })
+  }
+
+  /** One of the boards is deadly, and there before the others have their first page. */
+  async function run(first: number, deadly: string) {
+    vendor.latencyMs = 2500
+    vendor.quick = new Set([first])
+    const names = { [first]: deadly }
+    const tasks = await addBoards(fleet.control, {
+      name: `from board ${first}`,
+      endpoint: vendor.url,
+      count: BOARDS,
+      first,
+      names,
+    })
+    const { id } = await fleet.control.services.pipelines.create({ name: deadly, plan: [tasks], skipOnFail: true })
+    const begun = await until(async () => {
+      const { beganAt } = await fleet.control.services.pipelines.get(id)
+      const all = await fleet.control.services.pipelines.tasks(id)
+      return beganAt && all.every((task) => task.beganAt) ? { beganAt, tasks: all } : undefined
+    })
+    const lossesOfFirst = async () => {
+      const { id: taskId = 0 } = begun.tasks.find(({ options }) => options.boardId === first) ?? {}
+      return selectRows(test.database.kysely, interruptions, (query) => query.where('task_id', '=', taskId))
     }
-
-    /** One of the boards is deadly, and there before the others have their first page. */
-    async function run(first: number, deadly: string) {
-      vendor.latencyMs = 2500
-      vendor.quick = new Set([first])
-      const names = { [first]: deadly }
-      const tasks = await addBoards(fleet.control, {
-        name: `from board ${first}`,
-        endpoint: vendor.url,
-        count: BOARDS,
-        first,
-        names,
-      })
-      const { id } = await fleet.control.services.pipelines.create({ name: deadly, plan: [tasks], skipOnFail: true })
-      const begun = await until(async () => {
-        const { beganAt } = await fleet.control.services.pipelines.get(id)
-        const all = await fleet.control.services.pipelines.tasks(id)
-        return beganAt && all.every((task) => task.beganAt) ? { beganAt, tasks: all } : undefined
-      })
-      const lossesOfFirst = async () => {
-        const { id: taskId = 0 } = begun.tasks.find(({ options }) => options.boardId === first) ?? {}
-        return selectRows(test.database.kysely, interruptions, (query) => query.where('task_id', '=', taskId))
-      }
-      // From now on it is alone, and nobody waits for the others any more.
-      await until(async () => (await lossesOfFirst()).length >= 3)
-      vendor.latencyMs = 50
-      const pipeline = await until(async () => {
-        const found = await fleet.control.services.pipelines.get(id)
-        return isFinished(found.status) && found
-      })
-      const ended = await fleet.control.services.pipelines.tasks(id)
-      const guilty = ended.find(({ options }) => options.boardId === first) as Task
-      return { begun, pipeline, guilty, others: ended.filter((task) => task !== guilty), ended }
-    }
-
-    async function expectJustice(
-      { begun, pipeline, guilty, others, ended }: Awaited<ReturnType<typeof run>>,
-      first: number,
-    ) {
-      expect(guilty).toMatchObject({ status: 'TASK_FAILED', interruptions: 4, errorName: 'FatalError' })
-      expect(guilty.message).toContain(
-        `board ${first}: What ran this task broke down 4 times, the last time with no other`,
-      )
-      expect(others.map(({ status, message }) => [status, message])).toEqual(others.map(() => ['TASK_COMPLETED', '']))
-      // They were there when it happened, at least once.
-      expect(others.every((task) => task.interruptions > 0)).toBe(true)
-      expect(pipeline).toMatchObject({ status: 'TASK_PARTIAL', finishedTasks: BOARDS, beganAt: begun.beganAt })
-      for (const { id, beganAt } of begun.tasks) expect(ended.find((task) => task.id === id)?.beganAt).toEqual(beganAt)
-      const rows = await selectRows(test.database.kysely, interruptions, (query) =>
-        query.where('pipeline_id', '=', pipeline.id).orderBy('created_at'),
-      )
-      expect(pipeline.interruptions).toBe(new Set(rows.map(({ incident }) => incident)).size)
-      const own = rows.filter(({ task_id }) => task_id === guilty.id)
-      expect(own.every(({ is_loss }) => is_loss)).toBe(true)
-      // Nothing else was there the last time.
-      expect(rows.filter(({ incident }) => incident === own.at(-1)?.incident)).toEqual([own.at(-1)])
-      return own.map(({ cause }) => cause)
-    }
-
-    it('when it ends the processes of workers', { timeout: LIMIT_MS }, async () => {
-      const server = await fleet.server()
-      await keepWorker()
-      const causes = await expectJustice(await run(1, DEADLY.process), 1)
-      for (const cause of causes) expect(cause).toMatch(/^its process crashed or was killed|^out of memory/)
-      expect(await until(async () => (await selectRows(test.database.kysely, taskRuns)).length === 0)).toBe(true)
-      await server.kill('SIGTERM')
+    // From now on it is alone, and nobody waits for the others any more.
+    await until(async () => (await lossesOfFirst()).length >= 3)
+    vendor.latencyMs = 50
+    const pipeline = await until(async () => {
+      const found = await fleet.control.services.pipelines.get(id)
+      return isFinished(found.status) && found
     })
+    const ended = await fleet.control.services.pipelines.tasks(id)
+    const guilty = ended.find(({ options }) => options.boardId === first) as Task
+    return { begun, pipeline, guilty, others: ended.filter((task) => task !== guilty), ended }
+  }
 
-    it('when it fills the memory of threads of a worker', { timeout: LIMIT_MS }, async () => {
-      const server = await fleet.server()
-      const causes = await expectJustice(await run(101, DEADLY.thread), 101)
-      for (const cause of causes) expect(cause).toBe('out of memory (a thread may have 1024 MB)')
-      // The worker itself has lived on.
-      expect(workers.size).toBe(1)
-      await server.kill('SIGTERM')
-    })
+  async function expectJustice(
+    { begun, pipeline, guilty, others, ended }: Awaited<ReturnType<typeof run>>,
+    first: number,
+  ) {
+    expect(guilty).toMatchObject({ status: 'TASK_FAILED', interruptions: 4, errorName: 'FatalError' })
+    expect(guilty.message).toContain(
+      `board ${first}: What ran this task broke down 4 times, the last time with no other`,
+    )
+    expect(others.map(({ status, message }) => [status, message])).toEqual(others.map(() => ['TASK_COMPLETED', '']))
+    // They were there when it happened, at least once.
+    expect(others.every((task) => task.interruptions > 0)).toBe(true)
+    expect(pipeline).toMatchObject({ status: 'TASK_PARTIAL', finishedTasks: BOARDS, beganAt: begun.beganAt })
+    for (const { id, beganAt } of begun.tasks) expect(ended.find((task) => task.id === id)?.beganAt).toEqual(beganAt)
+    const rows = await selectRows(test.database.kysely, interruptions, (query) =>
+      query.where('pipeline_id', '=', pipeline.id).orderBy('created_at'),
+    )
+    expect(pipeline.interruptions).toBe(new Set(rows.map(({ incident }) => incident)).size)
+    const own = rows.filter(({ task_id }) => task_id === guilty.id)
+    expect(own.every(({ is_loss }) => is_loss)).toBe(true)
+    // Nothing else was there the last time.
+    expect(rows.filter(({ incident }) => incident === own.at(-1)?.incident)).toEqual([own.at(-1)])
+    return own.map(({ cause }) => cause)
+  }
 
-    it('when it fills the memory of threads of a server', { timeout: LIMIT_MS }, async () => {
-      const server = await fleet.server({ runTasksOn: 'server' })
-      const causes = await expectJustice(await run(201, DEADLY.thread), 201)
-      for (const cause of causes) expect(cause).toBe('out of memory (a thread may have 1024 MB)')
-      expect(server.child.exitCode).toBe(null)
-      await server.kill('SIGTERM')
-    })
+  it('when it ends the processes of workers', { timeout: LIMIT_MS }, async () => {
+    const server = await fleet.server()
+    await keepWorker()
+    const causes = await expectJustice(await run(1, DEADLY.process), 1)
+    for (const cause of causes) expect(cause).toMatch(/^its process crashed or was killed|^out of memory/)
+    expect(await until(async () => (await selectRows(test.database.kysely, taskRuns)).length === 0)).toBe(true)
+    await server.kill('SIGTERM')
+  })
+
+  it('when it fills the memory of threads of a worker', { timeout: LIMIT_MS }, async () => {
+    const server = await fleet.server()
+    const causes = await expectJustice(await run(101, DEADLY.thread), 101)
+    for (const cause of causes) expect(cause).toBe('out of memory (a thread may have 1024 MB)')
+    // The worker itself has lived on.
+    expect(workers.size).toBe(1)
+    await server.kill('SIGTERM')
+  })
+
+  it('when it fills the memory of threads of a server', { timeout: LIMIT_MS }, async () => {
+    const server = await fleet.server({ runTasksOn: 'server' })
+    const causes = await expectJustice(await run(201, DEADLY.thread), 201)
+    for (const cause of causes) expect(cause).toBe('out of memory (a thread may have 1024 MB)')
+    expect(server.child.exitCode).toBe(null)
+    await server.kill('SIGTERM')
   })
 })

@@ -19,7 +19,7 @@ export function Attention() {
     ...standing.map((each) => (
       <Item
         key={`standing ${each.cause} ${each.host} ${each.sentence}`}
-        tag={each.severity === 'critical' ? ['bad', 'stands still'] : ['attention', 'stands still']}
+        tag={each.severity === 'critical' ? ['bad', 'stands still'] : ['attention', 'may stand still']}
         link={<StandingLink of={each.runs} />}
       >
         <StandingWords of={each} />

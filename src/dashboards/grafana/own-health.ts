@@ -95,7 +95,7 @@ const SECTIONS: readonly OwnSection[] = [
   {
     title: 'What makes it stand still',
     panels: [
-      lines('Causes', '1: so it is. What it is judged by is below.', 'short', [
+      lines('Causes', '1: so it is. The panels beside and below show what it is judged by.', 'short', [
         'max by (cause) (weir_attention)',
         '{{cause}}',
       ]),

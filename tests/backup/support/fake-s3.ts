@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { listening } from '../../support/listening.ts'
 
 export const S3_KEYS = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'planted+secret/of-the-store' }
-export const REGION = 'eu-central-9'
+const REGION = 'eu-central-9'
 const SMALLEST_PART = 5 * 1024 ** 2
 /** So that most lists have more pages than one. */
 const PAGE = 2
@@ -15,7 +15,7 @@ const PAGE = 2
 interface Upload {
   readonly key: string
   readonly parts: Map<number, Buffer>
-  initiated: Date
+  readonly initiated: Date
 }
 export interface FakeS3 {
   readonly url: string

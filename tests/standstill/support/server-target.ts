@@ -23,7 +23,7 @@ export interface ServerTarget {
 const target = JSON.parse(process.argv[2] ?? '{}') as ServerTarget
 const { url, dataFolder, plugins: pluginModule, runTasksOn = 'server', consume = true } = target
 const { plugins } = await import(pluginModule)
-const leaseMs = QUICK.silentMs as number
+const leaseMs = QUICK.silentMs
 const config = readConfig({ DB_URL: url, DATA_FOLDER: dataFolder, RUN_TASKS_ON: runTasksOn })
 const log = createLog('silent')
 const database = await openDatabase(url)

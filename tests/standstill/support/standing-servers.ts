@@ -53,7 +53,10 @@ export const findings = ({ url, dataFolder, runTasksOn = 'server' }: Omit<Server
   examine(
     {
       config: readConfig({
-        ...{ DB_URL: url, DATA_FOLDER: dataFolder, RUN_TASKS_ON: runTasksOn, ENCRYPTION_SECRET: SECRET_KEY },
+        DB_URL: url,
+        DATA_FOLDER: dataFolder,
+        RUN_TASKS_ON: runTasksOn,
+        ENCRYPTION_SECRET: SECRET_KEY,
       }),
       log: createLog('silent'),
       signal: new AbortController().signal,
@@ -80,16 +83,9 @@ interface Wanted {
 export async function expectTold({ server, run, machine }: Place, { cause, severity, sentence }: Wanted) {
   const of = (answer: any) => answer.standing?.find((each: any) => each.cause === cause && sentence.test(each.sentence))
   const told = await until(async () => of(await server.ask('/v1/attention')))
-  expect(told).toMatchObject({
-    severity,
-    sentence: expect.stringMatching(sentence),
-    remedy: expect.stringMatching(/\w/),
-  })
+  expect(told).toMatchObject({ severity, remedy: expect.stringMatching(/\w/) })
   expect(await server.ask('/metrics')).toContain(`weir_attention{cause="${cause}",severity="${severity}"} 1`)
-  expect(of(await server.ask(`/v1/pipelines/${run}/standing`))).toMatchObject({
-    severity,
-    sentence: expect.stringMatching(sentence),
-  })
+  expect(of(await server.ask(`/v1/pipelines/${run}/standing`))).toMatchObject({ severity })
   const found = await findings(machine)
   expect(found.filter(({ state }) => state === 'bad').map(({ message }) => message)).toContainEqual(
     expect.stringMatching(sentence),

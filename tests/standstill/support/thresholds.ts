@@ -1,6 +1,6 @@
 /** Of the tests: minutes become seconds. */
 import type { Thresholds } from '../../../src/runner/standstill/thresholds.ts'
 
-export const QUICK: Partial<Thresholds> = {
+export const QUICK = {
   ...{ lookMs: 200, afterMs: 1500, silentMs: 3000, slowStatementMs: 120, noAnswerMs: 4000 },
-}
+} satisfies Partial<Thresholds>

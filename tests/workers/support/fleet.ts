@@ -81,7 +81,7 @@ export async function addBoards(
   )
   return numbers.map((boardId) => ({ plugin: 'fleet', subtasks: [], options: { connectionId, boardId } }))
 }
-export interface BoardsOptions {
+interface BoardsOptions {
   readonly name: string
   readonly endpoint: string
   readonly count: number

@@ -12,11 +12,11 @@ export interface ServerTarget {
   readonly leaseMs: number
   /** The address of the file that exports its plugins. */
   readonly plugins: string
-  readonly runTasksOn: 'server' | 'workers'
+  readonly runTasksOn?: 'server' | 'workers'
 }
 
 const target = JSON.parse(process.argv[2] ?? '{}') as ServerTarget
-const { url, dataFolder, leaseMs, plugins: pluginModule, runTasksOn } = target
+const { url, dataFolder, leaseMs, plugins: pluginModule, runTasksOn = 'workers' } = target
 const { plugins } = await import(pluginModule)
 const database = await openDatabase(url)
 const control = testControl(database, { dataFolder, plugins })
