@@ -1,4 +1,4 @@
-/** All that a plugin may import of the kit. */
+/** Everything that a plugin may import from the kit. */
 
 export { among, inPieces, onePiece } from '../database/pieces.ts'
 export type { Joins } from '../database/read.ts'

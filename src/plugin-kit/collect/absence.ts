@@ -1,4 +1,4 @@
-/** Whether an answer that there is nothing may be believed: records that are stored would go with it. */
+/** Decides whether an answer that there is nothing may be believed. If it is, the stored records are deleted. */
 import { HttpFatalError } from '../http/index.ts'
 import { extractedTables } from '../raw/descendants.ts'
 import { storedGaps } from '../raw/gaps.ts'
@@ -13,12 +13,12 @@ interface Answer {
 
 const KEPT = 'What was collected of it is kept.'
 
-/** Throws where what is stored is to stay. */
+/** Throws if the stored records must be kept. */
 export async function requireAbsence(collection: Collection, list: List, { status, address }: Answer): Promise<void> {
   const { spec, task, client, run } = collection
   const isWhole = list.key === ''
   const isStored = run.olderCount > 0
-  // The whole scope may be gone, and then nothing of it is to be taken for empty.
+  // The whole scope may be gone. Then none of its lists may be treated as empty.
   if (isWhole || isStored) await requireScope(task, client, status)
   if (!isStored) return
   const fail = (reason: string) =>
@@ -29,7 +29,7 @@ export async function requireAbsence(collection: Collection, list: List, { statu
 
 const known = new WeakMap<Collection, Promise<boolean>>()
 
-/** Whether the list that the inputs come from was refused, too. */
+/** True if the source also refused the list that the inputs come from. */
 function isParentLost(collection: Collection): Promise<boolean> {
   const answer = known.get(collection) ?? askParents(collection)
   known.set(collection, answer)

@@ -1,4 +1,4 @@
-/** What is known when a collection begins, in one statement. */
+/** Reads in one statement everything that is known when a collection begins. */
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { readTogether } from '../../database/read.ts'
@@ -9,23 +9,23 @@ import { gaps } from '../raw/gaps.ts'
 import type { RawTable } from '../raw/raw-table.ts'
 
 export interface Before {
-  /** What the last success left, for DevLake and for us. */
+  /** State of the last successful run: `latest` in DevLake's table, `own` in Weir's. */
   readonly latest: RowOf<typeof collectorLatestState> | undefined
   readonly own: RowOf<typeof collectStates> | undefined
-  /** A run that was interrupted. */
+  /** The interrupted run, if there is one. */
   readonly open: RowOf<typeof collectRuns> | undefined
-  /** What earlier runs did not get. */
+  /** There are gaps: data that earlier runs did not get. */
   readonly hasGaps: boolean
-  /** Records of this scope, of any kind, that deliveries brought and nobody has confirmed. */
+  /** Deliveries brought records of this scope, of any kind, that no collection has confirmed. */
   readonly hasEarly: boolean
-  /** The last raw record of any scope, and of this one; 0: there is none. */
+  /** Ids of the last raw record of any scope, and of this scope; 0: there is none. */
   readonly lastRawId: number
   readonly lastOwnId: number
-  /** Raw records of this scope that have an id. */
+  /** Number of raw records of this scope that have a record key. */
   readonly olderCount: number
 }
 
-/** Records without an id are stored anew each time, so that none of them ever comes again. */
+/** Records with a key. Those without one are stored anew each time, so that none of them can be recognised when it comes again. */
 export const NAMED = sql`record_key <> ''`
 
 export async function readBefore(database: Database, raw: RawTable, params: string): Promise<Before> {

@@ -1,19 +1,19 @@
-/** What another scope of the connection has just been told need not be asked for again: people are seen in many repositories. */
+/** Copies an answer that another scope of the connection has just received. Many repositories ask about the same people. */
 import { sql } from 'kysely'
 import { collectCheckpoints, collectEtags } from '../raw/collect-tables.ts'
 import type { Collection } from './collection.ts'
 import { inputKey } from './run.ts'
 
-/** Answers older than this are not taken over, even by a scope that never asked. */
+/** Answers older than this are not copied, even for a scope that never asked. */
 const FRESH = 24 * 3_600_000
 
-/** Takes over the answer about an input; false: it has to be asked for. */
+/** Copies the answer about an input; false: it has to be asked for. */
 export type Borrow = (input: unknown, group: string) => Promise<boolean>
 
 export async function openBorrowing(collection: Collection): Promise<Borrow> {
   const { spec, task, raw, run } = collection
   if (!spec.forEach?.isShared || task.fullSync) return async () => false
-  // A scope that has asked before wants to know what is new since then.
+  // A scope that has asked before needs an answer that is newer than its own.
   const from = new Date(Math.max(run.last?.startedAt?.getTime() ?? 0, run.startedAt.getTime() - FRESH))
   const { rows } = await sql<{ input_key: string; params: string }>`select input_key, params
     from ${sql.table(collectEtags.name)} where raw_table = ${raw.name} and params <> ${task.params} and updated_at >= ${from}
@@ -33,7 +33,7 @@ interface Loan {
   readonly input: unknown
   readonly group: string
   readonly key: string
-  /** Params of the scope that asked. */
+  /** Params of the scope whose answer is copied. */
   readonly lender: string
 }
 

@@ -1,4 +1,4 @@
-/** Collects one list: its first page, then the others, side by side where it is known which there are. */
+/** Collects one list: its first page, then the others. They are read in parallel if it is known which pages there are. */
 import { readAll } from '../../database/read.ts'
 import { HttpFatalError, isHeavy, type PageState } from '../http/index.ts'
 import { collectCheckpoints, collectEtags } from '../raw/collect-tables.ts'
@@ -13,7 +13,7 @@ import { eachSideBySide } from './side-by-side.ts'
 export async function collectList(collection: Collection, list: List, signal: AbortSignal): Promise<void> {
   const { checkpoints } = collection.run
   if (checkpoints.get(list.key)?.is_done) return
-  // One that was cut in two, and then interrupted, continues so: both lists have checkpoints of their own.
+  // A list that was cut in two and then interrupted stays cut: both halves have their own checkpoints.
   const smaller = list.cutInTwo?.() ?? []
   const isInTwo = smaller.some(({ key }) => checkpoints.has(key))
   try {
@@ -29,14 +29,14 @@ async function readWithRepeat(collection: Collection, list: List, signal: AbortS
   const open = await openList(collection, list)
   const first = await readList(collection, open, signal)
   if (list.isCapped || (!first.isShort && !first.hasShifted)) return
-  // In order what comes new at the front only pushes records to later pages, where they are met again.
+  // When pages are read in order, new records at the front only push others to later pages, which are still to be read.
   task.log?.(`${subtaskKey.subtask}: the list changed while it was read; reading it once more, in order`)
   discount(tally, first)
   const { ifNoneMatch: _, ...request } = open.request
   const again = await readPart(collection, { ...open, request }, { key: list.key }, signal)
   if (!again.isShort) return
   const { received, total = 0 } = again
-  // What is counted and never comes must not keep alive what is gone.
+  // Deleted records must not stay only because the source counts records that it never sends.
   if (list.group !== undefined) await collection.store({ rows: [], replaced: list.group })
   tally.gaps.push({
     ...{ list: gapList(list), kind: 'count', address: request.path, status: null, input: list.input },
@@ -46,13 +46,13 @@ async function readWithRepeat(collection: Collection, list: List, signal: AbortS
   })
 }
 
-/** What was counted comes again. */
+/** Takes a reading out of the tally, because its records will be read and counted again. */
 function discount(tally: Tally, { received, total }: Pick<PartResult, 'received' | 'total'>): void {
   tally.received -= received
   if (total !== undefined) tally.expected = (tally.expected ?? 0) - total
 }
 
-/** Continues from the checkpoint of an earlier run; where the source refuses that, from the beginning. */
+/** Continues from the checkpoint of an earlier run. If the source refuses that, starts from the beginning. */
 async function readList(collection: Collection, open: OpenList, signal: AbortSignal): Promise<PartResult> {
   const { run, task, subtaskKey, raw, tally } = collection
   const { key } = open.list
@@ -62,7 +62,7 @@ async function readList(collection: Collection, open: OpenList, signal: AbortSig
   try {
     return await readFrom(collection, open, signal)
   } catch (error) {
-    // Once a page has come from there, the checkpoint was not what was refused.
+    // If a page has arrived since then, the source did not refuse the checkpoint.
     if (!(error instanceof HttpFatalError) || error.heavy || tally.received > before) throw error
     task.log?.(`${subtaskKey.subtask}: ${error.message}. The list is read from its beginning`)
     discount(tally, { received: receivedBefore(collection, key), total: saved.expected ?? undefined })
@@ -71,7 +71,7 @@ async function readList(collection: Collection, open: OpenList, signal: AbortSig
   }
 }
 
-/** What the parts of a list that were read side by side have brought, or the list itself. */
+/** Number of records that a list brought so far, itself or in parts that were read in parallel. */
 function receivedBefore({ run: { checkpoints } }: Collection, key: string): number {
   const parts = [...checkpoints].filter(([each]) => each === key || each.startsWith(`${key}#`))
   return parts.reduce((sum, [, { received }]) => sum + received, 0)
@@ -87,7 +87,7 @@ async function readFrom(collection: Collection, open: OpenList, signal: AbortSig
     const before = { received, total: expected ?? undefined, isShort: false, hasShifted: false }
     return readRest(collection, { open, starts: state.places, first: before }, signal)
   }
-  // A reader that stops at what it knows already must not ask for what lies behind.
+  // A reader that stops at the first known record must not ask for the pages after it.
   const mayLeaveRest = !state && !(newestFirstBy && run.since)
   const resume = state ? { from: state as PartState, received: saved?.received ?? 0 } : undefined
   const first = await readPart(collection, open, { key: list.key, resume, mayLeaveRest }, signal)
@@ -97,17 +97,17 @@ async function readFrom(collection: Collection, open: OpenList, signal: AbortSig
 const isSideBySide = (state: CheckpointState | null): state is { readonly places: readonly PageState[] } =>
   state !== null && 'places' in state
 
-/** What follows the first page of a list: where its pages start. */
+/** The pages after the first page of a list. */
 interface RestOfList {
   readonly open: OpenList
   readonly starts: readonly PageState[]
   readonly first: PartResult
 }
 
-/** Of answers to one list under way: parsed and on their way to the database they take several times as much memory. */
+/** Limit for the answers to one list that are in progress. Parsed and being stored, they take several times as much memory. */
 const BYTES_AT_ONCE = 4 * 1024 * 1024
 
-/** The pages after the first, each with a checkpoint of its own; the last continues where the list has grown. */
+/** Reads the pages after the first, each with its own checkpoint. The last one continues if the list has grown. */
 async function readRest(
   collection: Collection,
   { open, starts, first }: RestOfList,
@@ -137,7 +137,7 @@ async function readRest(
   return { received, total, isShort, hasShifted }
 }
 
-/** Puts the checkpoint of a list behind its parts. */
+/** Stores the checkpoint of a list after all its parts. */
 async function finish(
   { store, raw, task }: Collection,
   { key, group }: List,
@@ -148,7 +148,7 @@ async function finish(
   await store({ rows, ...(isDone && group !== undefined && { replaced: group }) })
 }
 
-/** Asks for both ends again, which costs nothing when they are as they were: then nothing came, went or moved. */
+/** Asks for both ends again, with their tags. If both are unchanged, nothing was added, deleted or moved, and it costs nothing. */
 async function haveEndsMoved(
   { client, task, raw }: Collection,
   { list, request, paging }: OpenList,

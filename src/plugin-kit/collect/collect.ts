@@ -1,4 +1,4 @@
-/** Asks the vendor and keeps every record as it came. A page and the checkpoint that counts it are stored together. */
+/** Asks the vendor and stores every record as it came. A page and the checkpoint that counts it are stored together. */
 
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
@@ -86,7 +86,7 @@ export function collect(entity: Entity, task: SourceTask, subtaskKey: SubtaskKey
         reaches:
           (numberedOf(spec) || spec.forEach?.tellsChange) && !run.isFull ? await readReaches(task, raw) : new Map(),
       })
-      // What changed since it was interrupted, in lists that were read by then.
+      // A second run gets changes since the interruption in lists that had been read by then.
       return run.isResumed && !tally.isLost ? together(result, await begin()) : result
     }
     try {
@@ -99,7 +99,7 @@ export function collect(entity: Entity, task: SourceTask, subtaskKey: SubtaskKey
   })
 }
 
-/** The receipt of the first run of this collection, where a run that was interrupted is followed by another. */
+/** Holds the receipt of the first run for the second run: an interrupted run, once finished, is followed by another. */
 interface Filed {
   last: Receipt | undefined
 }
@@ -111,7 +111,7 @@ const together = (one: SubtaskResult, other: SubtaskResult): SubtaskResult => ({
   remarks: [...new Set([...(one.remarks ?? []), ...(other.remarks ?? [])])],
 })
 
-/** What is not asked for any more is not kept either; should it be again, everything is asked for. */
+/** Deletes the records of a collector that is not wanted any more. If it is wanted again later, everything is asked for. */
 async function dropCollected(
   entity: Entity,
   { database, params, plugin, context }: SourceTask,
@@ -122,7 +122,7 @@ async function dropCollected(
   return NOTHING
 }
 
-/** While some pages are stored or wait to be tried again, as many as the source allows are under way. */
+/** Enough requests that the source's limit is used even while other pages are being stored or wait for a retry. */
 const requestsAtOnce = (concurrency: number): number => 2 * concurrency - 1
 
 function recordsOfRun(
@@ -140,7 +140,7 @@ function recordsOfRun(
   }
 }
 
-/** Where the records begin that the only list of a collector counted and did not bring. */
+/** The time from which records are missing that the only list of a collector counted and did not send. */
 function missingSince(missing: readonly Missing[]): Date | null | undefined {
   const counted = missing.filter(({ kind, list }) => kind === 'count' && list === '').map(({ since }) => since)
   return counted.length === 0 ? undefined : counted.reduce(earlier)
@@ -151,7 +151,7 @@ async function collectWith(collection: Collection & { readonly filed: Filed }): 
   const { database } = task
   const where = { raw_table: raw.name, params: task.params }
   const file = async (status: string, message: string) => {
-    // Where all came, what was asked for at last does not hide what the collection as a whole got.
+    // If both runs are complete, the receipt of the second run must not hide the numbers of the first.
     const before = status === 'complete' && filed.last?.status === 'complete' ? filed.last : undefined
     filed.last = {
       ...{ plugin: subtaskKey.plugin, ...where, subtask: subtaskKey.subtask, status, message },
@@ -169,13 +169,13 @@ async function collectWith(collection: Collection & { readonly filed: Filed }): 
     await eachSideBySide(listsToAskFor(collection), concurrency, task.signal, (list, signal) =>
       ask(collection, list, signal),
     )
-    // Also where a list was lost half-way: what came of it is extracted.
+    // Also needed if a list failed half-way: the records that it brought are extracted.
     await keepNewest({ database, raw, params: task.params }, run.rawMark)
     if (!tally.isLost) {
       await requireSameIds(collection)
       await askBesides(collection, 'reconcile', () => reconcile(collection))
       await dropGone(collection)
-      // One that continues with another begins once more after it, and then knows what came meanwhile.
+      // A resumed run is followed by another run, which also sees what came in the meantime.
       if (!run.isResumed) await confirmEarly(collection)
       await closeRun(database, where, run, clock.startedAt())
     }
@@ -195,7 +195,7 @@ async function collectWith(collection: Collection & { readonly filed: Filed }): 
   }
 }
 
-/** What earlier, cut off attempts of this run have counted. */
+/** A tally that starts with the counts of earlier, interrupted attempts at this run. */
 function tallyOf({ checkpoints }: CollectRun, again: StartOver | undefined): Tally {
   const tally: Tally = {
     ...{ received: 0, expected: undefined, isUnchanged: false, gaps: [], answered: new Set(), isLost: false },
@@ -205,7 +205,7 @@ function tallyOf({ checkpoints }: CollectRun, again: StartOver | undefined): Tal
   }
   for (const [key, { received, expected, page }] of checkpoints) {
     if (page && 'capped' in page) tally.gaps.push(cappedGap({ kind: 'list', key }, page.capped, ''))
-    // A list that is done counts what its parts counted.
+    // The checkpoint of a finished list includes the counts of its parts.
     if (key.includes('#') && checkpoints.get(key.slice(0, key.indexOf('#')))?.is_done) continue
     tally.received += received
     if (expected !== null) tally.expected = (tally.expected ?? 0) + expected
@@ -214,7 +214,7 @@ function tallyOf({ checkpoints }: CollectRun, again: StartOver | undefined): Tal
   return tally
 }
 
-/** When all was asked for that was to be: what did not come again is gone. */
+/** Deletes records that did not come again. Called when everything that had to be asked for was asked for. */
 async function dropGone(collection: Collection): Promise<void> {
   const { entity, spec, task, raw, run, tally } = collection
   const { database, params, plugin, context } = task
@@ -242,7 +242,7 @@ async function dropGone(collection: Collection): Promise<void> {
   for (const ids of inPieces(tally.gone)) await remove(among(sql.ref('id'), ids))
 }
 
-/** Of a source that forgets: records that did not come again, and that it would still have. */
+/** For a source that forgets old records: finds records that did not come again although the source would still list them. */
 async function goneFrom({ task, raw, run }: Collection, forgets: (key: string) => boolean): Promise<number[]> {
   const { rows } = await sql<{
     id: number
@@ -252,7 +252,7 @@ async function goneFrom({ task, raw, run }: Collection, forgets: (key: string) =
   return rows.flatMap(({ id, record_key }) => (forgets(record_key ?? '') ? [] : [id]))
 }
 
-/** Records of a time whose records all came: those that did not. A run that continues with another has not seen them all. */
+/** Finds stored records that did not come from a time range that was read completely. A resumed run has not seen them all. */
 async function missingIn({ entity, spec, task, raw, run, tally }: Collection): Promise<number[]> {
   const { range } = tally
   const isSeen = tally.gaps.length === 0 && tally.refused.size === 0 && run.checkpoints.size === 0
@@ -266,7 +266,7 @@ async function missingIn({ entity, spec, task, raw, run, tally }: Collection): P
   return rows.flatMap(({ id, record_key }) => (record_key && !tally.known.has(record_key) ? [id] : []))
 }
 
-/** What stays because its list was refused, as a condition; undefined: it cannot be told from the rest. */
+/** A condition that keeps the records of refused lists; undefined: they cannot be told from the others. */
 function refusedOf({ refused }: Tally): RawBuilder<unknown> | undefined {
   if (refused.size === 0) return sql``
   const [groups, ...more] = inPieces([...refused] as string[])

@@ -11,70 +11,69 @@ import type { StorePage } from './page-store.ts'
 import type { CollectRun } from './run.ts'
 import type { SourceClock } from './source-clock.ts'
 
-/** What is asked for in one go, page after page: a collector has one, or one for each of its inputs. */
+/** Pages that are asked for as one list. A collector has one list, or one for each of its inputs. */
 export interface List {
-  /** A list, a part of one by time, or one record asked for again. */
+  /** A list, the part of a list that covers a period of time, or a record that is asked for again. */
   readonly kind: 'list' | 'window' | 'refetch'
-  /** Names its checkpoint. */
+  /** Key of its checkpoint. */
   readonly key: string
-  /** What the request is made from. */
+  /** The input that the request is made from. */
   readonly input: RawRecord
-  /** What is stored with the records. */
+  /** The input that is stored with the records. */
   readonly stored: RawRecord
-  /** Names the raw records that it replaces as a whole; absent: they are replaced one by one. */
+  /** Group of raw records that the list replaces as a whole; absent: they are replaced one by one. */
   readonly group?: string
-  /** It brings some of them, and the others stay. */
+  /** The list brings only some records of the group; the others stay. */
   readonly isPart?: boolean
-  /** Instead of what the collector's spec says. */
+  /** This and the next two replace those of the collector's spec. */
   readonly request?: HttpRequest
   readonly paging?: Paging
   readonly records?: (body: RawRecord) => readonly unknown[]
-  /** Its only page, where counting already brought it. */
+  /** Its only page, if the request that counted the records already brought it. */
   readonly answer?: HttpResponse
-  /** The same as two lists, where it asks for many things by name and the server finds them too many. */
+  /** The same list as two, for a list that asks for many things by name, in case they are too many for the server. */
   readonly cutInTwo?: () => readonly List[]
-  /** Where a part by time begins. */
+  /** The beginning of a part by time. */
   readonly since?: Date
-  /** It comes newest first, and what is older is not wanted. */
+  /** The list comes newest first, and records older than this are not wanted. */
   readonly reachesTo?: Date
-  /** The raw record that is asked for again: where the source has it no more, it goes. */
+  /** Id of the raw record that is asked for again. It is deleted if the source does not have it any more. */
   readonly record?: number
-  /** The source counts more than it hands out, and that is known already. */
+  /** It is already known that the source counts more records than it hands out. */
   readonly isCapped?: boolean
 }
 
 export interface Tally {
   received: number
   expected: number | undefined
-  /** The source said that what is stored is still right. */
+  /** The source said that the stored records are still up to date. */
   isUnchanged: boolean
   readonly gaps: Gap[]
-  /** What else the task's message should tell. */
+  /** Further sentences for the task's message. */
   readonly remarks: string[]
-  /** Lists that came to their end, by their keys. */
+  /** Keys of lists that were read to their end. */
   readonly answered: Set<string>
-  /** The only list was refused, or all that were asked for: the run is not at its end. */
+  /** The only list was refused, or all lists so far: the run is not finished. */
   isLost: boolean
-  /** A page of the only list came, or the source said that it is unchanged. */
+  /** A page came, or the source said that the list is unchanged. */
   hasList: boolean
-  /** Inputs that were asked for, and those that changed and are none any more, by the group of their raw records. */
+  /** Groups of inputs that were asked for, and of rows that have changed and are no inputs any more. */
   readonly asked: Set<string>
   readonly unwanted: Set<string>
-  /** Inputs whose lists were refused: what is stored of them stays. */
+  /** Groups of inputs whose lists were refused: their stored records stay. */
   readonly refused: Set<string | undefined>
-  /** Records that the source was asked for by themselves and has no more, by their ids. */
+  /** Ids of raw records that were asked for singly and that the source does not have any more. */
   readonly gone: Set<number>
-  /** The time whose records were all asked for, where they are asked for by time. */
+  /** The period whose records were all asked for, if the collector asks by time. */
   range: DateWindow | undefined
-  /** Keys of records that came and were not stored, being as they were. */
+  /** Keys of records that came unchanged and were therefore not stored. */
   readonly known: Set<string>
-  /** What people know records by → the key under which they came. */
+  /** The name by which people know a record → the key under which it came. */
   readonly names: Map<string, string>
 }
 
 export type Missing = Pick<StoredGap, 'kind' | 'list' | 'input' | 'since'>
 
-/** One collection under way. */
 export interface Collection {
   readonly entity: Entity
   readonly spec: AnyCollectSpec
@@ -83,28 +82,28 @@ export interface Collection {
   readonly client: ApiClient
   readonly base: Omit<AnyCollectContext, 'input' | 'inputs'>
   readonly raw: RawTable
-  /** Nobody else changes what is known of the scope meanwhile. */
+  /** Still right at the end: nothing else changes the state of this scope during the collection. */
   readonly before: Pick<Before, 'hasGaps' | 'hasEarly'>
   readonly run: CollectRun
   readonly clock: SourceClock
-  /** What earlier runs asked for in vain, and this one asks for again; besides, what came before it was asked for. */
+  /** Data that earlier runs asked for without success, and inputs of records that deliveries brought. This run asks for both. */
   readonly missing: readonly Missing[]
   readonly tally: Tally
   readonly store: StorePage
-  /** A page takes a slot from when it is asked for until it is stored: so many at most are lost when we are killed. */
+  /** A page takes a slot from its request until it is stored, so a kill loses no more pages than there are slots. */
   readonly unstored: Slots
-  /** Of numbered lists what is known of them, by the group of their raw records. */
+  /** How far each numbered list is known, or a digest of the answered input (see numbered.ts), by group of raw records. */
   readonly reaches: ReadonlyMap<string, Reach>
   readonly concurrency: number
 }
 
-/** What a request is made from; an input that is a list stands for many at once. */
+/** Makes the context of a request. An array as input stands for many inputs in one request. */
 export const contextOf = ({ base }: Pick<Collection, 'base'>, input: unknown): AnyCollectContext => ({
   ...base,
   ...(Array.isArray(input) ? { input: null, inputs: input } : { input, inputs: input === null ? [] : [input] }),
 })
 
-/** A list about many things, which can be asked for as two lists when the server finds them too many. */
+/** A list about many things, which can be asked for as two lists if they are too many for the server. */
 export function listOfMany<Item>(items: readonly Item[], listOf: (items: readonly Item[]) => List): List {
   const middle = Math.ceil(items.length / 2)
   const cutInTwo = () => [listOfMany(items.slice(0, middle), listOf), listOfMany(items.slice(middle), listOf)]

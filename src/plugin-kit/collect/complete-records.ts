@@ -1,11 +1,11 @@
-/** Records that are not whole as a list has them: what is missing is asked for. */
+/** Completes records that come incomplete in a list, by asking for their missing parts. */
 
 import type { Collection, List } from './collection.ts'
 import { contextOf } from './collection.ts'
 import type { Found } from './records.ts'
 import { eachSideBySide } from './side-by-side.ts'
 
-/** What entries that only name a record stand for; those that are gone meanwhile are left out. */
+/** Asks for the records behind entries that only name a record. Records that are gone by now are left out. */
 export async function askForNamed(
   collection: Collection,
   { input }: List,
@@ -23,7 +23,7 @@ export async function askForNamed(
   return found
 }
 
-/** Lists inside of a record that continue past what the query asked for; true where the record has grown. */
+/** Reads the rest of lists inside a record that are longer than the query asked for; true if the record has grown. */
 export async function complete(
   collection: Collection,
   { input }: List,

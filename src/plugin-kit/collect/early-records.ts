@@ -1,6 +1,6 @@
 /**
- * Records that a delivery brought, until a collection has confirmed them: one that it does not bring again is gone at the
- * source, and goes here too.
+ * Records that a delivery (webhook) brought, until a collection has confirmed them. If the collection does not bring a record
+ * again, the source has deleted it, and it is deleted here too.
  */
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
@@ -22,7 +22,7 @@ type EarlyRecord = RowOf<typeof earlyRecords>
 export const noteEarly = (database: Database, record: Omit<EarlyRecord, 'created_at' | 'updated_at'>): Promise<void> =>
   write(database, [earlyRecords.row(record)])
 
-/** Inputs that are asked for again, as those of gaps are, so that what came early is confirmed. */
+/** Inputs that are asked for again, as those of gaps are, so that records from deliveries get confirmed. */
 export async function earlyInputs(
   database: Database,
   { raw_table, params }: { readonly raw_table: string; readonly params: string },
@@ -33,11 +33,14 @@ export async function earlyInputs(
     .map(({ input }) => ({ kind: 'count', list: inputKey(input), input, since: null }))
 }
 
-/** Whether no collector of the plugin fills the raw table: records came in the form of a sibling. */
+/** True if no collector of this plugin fills the raw table: the records have the form that a related plugin collects. */
 export const isForeign = ({ entities }: PluginSpec, raw: string): boolean =>
   !entities.some(({ spec }) => spec.collect && spec.raw && rawTable(spec.raw).name === raw)
 
-/** At the end of a collection that began after they came. */
+/**
+ * Deletes records that deliveries brought and the collection did not, and marks the others as confirmed. Called at the end of a
+ * collection that began after they came.
+ */
 export async function confirmEarly({ entity, spec, task, raw, before, run, tally }: Collection): Promise<void> {
   if (!before.hasEarly) return
   const { database, params, plugin, context } = task
@@ -47,7 +50,7 @@ export async function confirmEarly({ entity, spec, task, raw, before, run, tally
   )
   if (notes.length === 0 || tally.gaps.length > 0 || tally.refused.size > 0) return
   const from = run.isFull || !run.since ? undefined : reachOf(lookBackOf(spec, run), run.since)
-  // What the collector did not look for it cannot miss.
+  // The collection only proves that a record is gone if it looked that far back.
   const isLookedFor = ({ listed_at }: EarlyRecord) => !from || (listed_at !== null && listed_at >= from)
   const descendants = descendantsOf(plugin, entity, context.scope)
   for (const [name, some] of Map.groupBy(notes.filter(isLookedFor), ({ raw_table }) => raw_table)) {

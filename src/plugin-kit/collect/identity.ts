@@ -1,4 +1,4 @@
-/** A source that was imported again, or restored, may give its records other ids: what is stored under the old ones is gone. */
+/** A source that was imported again, or restored, may give its records other ids. The records with old ids are then gone. */
 import { sql } from 'kysely'
 import { among, inPieces } from '../../database/pieces.ts'
 import { recordKey } from '../spec/collect.ts'
@@ -6,7 +6,7 @@ import { valueAt } from '../spec/json.ts'
 import type { Collection } from './collection.ts'
 import { StartOver } from './source-clock.ts'
 
-/** Remembers by which id a record goes now, where people know it by something else. */
+/** Remembers the current id of each record, if people know records by something else, such as a number. */
 export function noteNames({ spec, run, tally }: Collection, records: readonly unknown[]): void {
   if (!spec.knownBy || run.isFull) return
   for (const record of records) {
@@ -15,7 +15,7 @@ export function noteNames({ spec, run, tally }: Collection, records: readonly un
   }
 }
 
-/** After a run that asked for news: where a record that is known came under another id, everything is asked for again. */
+/** Starts over if a known record came under another id in a run that asked for changes: everything is asked for again. */
 export async function requireSameIds({ entity, spec, task, raw, tally }: Collection): Promise<void> {
   const { knownBy } = spec
   const names = [...tally.names.keys()]
@@ -41,10 +41,10 @@ export async function requireSameIds({ entity, spec, task, raw, tally }: Collect
   }
 }
 
-/** Fewer may all have been deleted, and others made. */
+/** If there are fewer records, it is plausible that all of them were deleted and others were made. */
 const ENOUGH = 5
 
-/** After a run that asked for everything: what is odd about it when nothing that was stored came again. */
+/** Returns a remark if, in a run that asked for everything, none of the stored records came again. */
 export function strangersIn(
   { tally }: Collection,
   older: { readonly before: number; readonly remaining: number },

@@ -1,4 +1,4 @@
-/** The lists of a collector: one, or one for each row of a tool table or date window; and what was not final. */
+/** The lists of a collector: one, or one for each row of a tool table or date window; and records that were not final. */
 import { readRows } from '../../database/read.ts'
 import type { AnyRow } from '../../database/table.ts'
 import { groupOf, numberedOf } from '../spec/collect.ts'
@@ -24,7 +24,7 @@ async function* rowsOf(collection: Collection): AsyncGenerator<List> {
   const forEach = spec.forEach!
   const { table, joins, where, only, input, atOnce, changedBy, tellsChange } = forEach
   const { scope, connectionId } = task.context
-  // As text, without the rest of their rows: there may be hundreds of thousands, and they wait until their turn.
+  // Kept as text and without the rest of their rows: hundreds of thousands of inputs may wait here for their turn.
   const inputs = new Set<string>()
   const rows = readRows(task.database, {
     table,
@@ -66,7 +66,7 @@ async function* rowsOf(collection: Collection): AsyncGenerator<List> {
 const addsToLast = (run: CollectRun): run is CollectRun & { readonly since: Date; readonly last: LastRun } =>
   run.since !== null && run.last !== null
 
-/** What earlier runs asked for in vain and is still there, by the lists that were lost. */
+/** Inputs of lists that earlier runs asked for without success, if their rows still exist; one array for each list. */
 async function missingInputs(collection: Collection): Promise<unknown[][]> {
   const { entity, spec, task, tally } = collection
   const { table, joins, where, only, input } = spec.forEach!
@@ -86,13 +86,13 @@ async function missingInputs(collection: Collection): Promise<unknown[][]> {
   }
   return lists.flatMap((gap) => {
     const there = [gap.input].flat().flatMap((each) => found.get(orderedText(each)) ?? [])
-    // What nothing asks about any more is missing no longer.
+    // The rows that the list was about are gone, so nothing is missing any more.
     if (there.length === 0) tally.answered.add(gap.list)
     return there.length === 0 ? [] : [there]
   })
 }
 
-/** The same text for the same input: a database may give the fields of a stored one back in an order of its own. */
+/** Gives the same text for the same input. A database may return the fields of stored JSON in another order. */
 const orderedText = (input: unknown): string =>
   JSON.stringify(input, (_name, value) =>
     value !== null && typeof value === 'object' && !Array.isArray(value)

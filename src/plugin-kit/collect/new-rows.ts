@@ -1,4 +1,4 @@
-/** Which rows of another table have changed since the last run, so that what hangs on them is asked for again. */
+/** Finds the rows of another table that have changed since the last run, so that the lists about them are asked for again. */
 import { type RawBuilder, sql } from 'kysely'
 import { byName } from '../../by-name.ts'
 import type { Database } from '../../database/database.ts'
@@ -9,12 +9,13 @@ import { type Again, type AnyCollectSpec, type AnyForEach, isAppending } from '.
 import type { SourceTask } from '../spec/plugin.ts'
 import type { CollectRun, LastRun, Marks } from './run.ts'
 
-/** From when a list was read until something is asked for each of its records. */
+/** The longest time between reading a list and asking for something about each of its records. */
 const LONGEST_RUN = 24 * 3_600_000
 
 /**
- * Rows that the vendor changed since, or whose record arrived since: a change may have come after this collector began, yet
- * before the list that told of it was read again. And those that are to be asked for again in any case.
+ * Condition for rows that the vendor has changed since the last run, or whose record has arrived since. The second is needed
+ * because a change may come after this collector began and before the list that tells of it is read again. Rows that must be
+ * asked for again in any case are added.
  */
 export async function newIn(
   { table, joins = {}, changedBy, again }: AnyForEach & { readonly changedBy: string },
@@ -23,7 +24,7 @@ export async function newIn(
 ) {
   const from = new Date(since.getTime() - (again?.within ?? 0))
   const changed = sql`${sql.ref(`t.${changedBy}`)} >= ${from}`
-  // Of a list that is read whole in every run all records arrive each time: there only rows are new that were not there.
+  // If a list is read completely in every run, all its records arrive each time. Then only rows that did not exist before are new.
   const isRepeated = new Set(
     plugin.entities.flatMap(({ spec }) =>
       spec.collect && !isAppending(spec.collect) ? rawName(spec.raw as string) : [],
@@ -31,7 +32,7 @@ export async function newIn(
   )
   const isNew = ['t', ...Object.keys(joins)].map((alias) => sql`${sql.ref(`${alias}.created_at`)} >= ${last.startedAt}`)
   const recently = sql`${sql.ref(`t.${changedBy}`)} >= ${new Date(from.getTime() - LONGEST_RUN)}`
-  // Where our clock was set back it does not tell what is new: then all are asked for.
+  // If our clock was set back, it cannot tell which rows are new. Then all are asked for.
   const isClockBack = !last.startedAt || openedAt < last.startedAt
   const repeated = isClockBack ? sql`1 = 1` : sql.join([...isNew, recently], sql` or `)
   const arrived = (await originsOf(database, table, params)).map((name) =>
@@ -50,7 +51,7 @@ async function originsOf({ kysely }: Database, table: AnyTable, params: string):
   return rows.map(({ name }) => name).filter(isRawTable)
 }
 
-/** How far the records go by now that a collector iterates over: ids grow, whatever happens to clocks. */
+/** The highest raw ids of the records that a collector iterates over. Ids grow, whatever happens to clocks. */
 export async function marksOf({ forEach }: AnyCollectSpec, { database, params }: SourceTask): Promise<Marks> {
   const marks: Record<string, number> = byName()
   for (const name of forEach ? await originsOf(database, forEach.table, params) : []) {

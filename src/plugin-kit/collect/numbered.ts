@@ -1,9 +1,9 @@
 /**
  * Numbered lists are read from the newest record down. The record that a reading began with is its reach; it is stored with
- * the last page, so that the next reading stops there. Where another record has that number, or the newest has a lower one,
- * the list was made again, and is read to its end.
+ * the last page, so that the next reading stops there. If another record has that number by then, or the newest record has a
+ * lower one, the list was created again, and is read to its end.
  *
- * Of an input that tells what its answer depends on (`tellsChange`), a digest of it is kept in the same way.
+ * For an input that contains everything its answer depends on (`tellsChange`), a digest of the input is stored in the same way.
  */
 import { sql } from 'kysely'
 import { collectReaches } from '../raw/collect-tables.ts'
@@ -12,7 +12,7 @@ import type { Numbered, Reach } from '../spec/collect.ts'
 import type { SourceTask } from '../spec/plugin.ts'
 import { inputKey } from './run.ts'
 
-/** By the group of the raw records. Lists of which nothing is stored any more have none. */
+/** Stored reaches by the group of the raw records. Lists without stored records are left out. */
 export async function readReaches({ database, params }: SourceTask, raw: RawTable): Promise<Map<string, Reach>> {
   const { rows } = await sql<Reach & { input_key: string }>`select input_key, number, made
     from ${sql.table(collectReaches.name)} as reach
@@ -23,7 +23,7 @@ export async function readReaches({ database, params }: SourceTask, raw: RawTabl
 }
 
 const DIGITS = 12
-/** Stands for an input: numbers of 48 bits are exact everywhere. */
+/** A digest of an input as two numbers of 48 bits, which are exact everywhere. */
 export function inputReach(input: unknown): Reach {
   const key = inputKey(input)
   const digits = (start: number) => Number.parseInt(key.slice(start, start + DIGITS), 16)
@@ -32,11 +32,11 @@ export function inputReach(input: unknown): Reach {
 export const isSameReach = (one: Reach, other: Reach | undefined): boolean =>
   one.number === other?.number && one.made === other.made
 
-/** Whether there is nothing to ask for: the newest record is known, or was made before all that is wanted. */
+/** True if there is nothing to ask for: the newest record is known, or older than the start date. */
 export const isUpToDate = (newest: Reach, known: Reach | undefined, wantedFrom: Date | null): boolean =>
   isSameReach(newest, known) || (wantedFrom !== null && newest.made < wantedFrom.getTime())
 
-/** How many records of a page are new; undefined: the list is another than the one that is known. */
+/** Number of new records at the top of a page; undefined: this is not the list that is known. */
 export function newOnPage(
   numbered: Numbered,
   records: readonly unknown[],

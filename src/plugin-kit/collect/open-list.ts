@@ -19,13 +19,13 @@ export interface OpenList {
   readonly list: List
   readonly request: HttpRequest
   readonly paging: Paging
-  /** The records' time, where they come newest first. */
+  /** The time that the records are sorted by, if they come newest first. */
   readonly newestFirstBy: TimeSource | undefined
-  /** Without filter or window: its first page may tell that nothing has changed. */
+  /** Asked for without filter or window, so that its first page may tell that nothing has changed. */
   readonly isWhole: boolean
 }
 
-/** At what can be asked for in two lists instead. */
+/** Attempts at a heavy list that can be asked for as two lists instead. */
 const HEAVY_ATTEMPTS = 2
 
 export async function openList(collection: Collection, list: List): Promise<OpenList> {
@@ -33,7 +33,7 @@ export async function openList(collection: Collection, list: List): Promise<Open
   const { since, isFull, checkpoints } = run
   const { incremental, longList } = spec
   const pages = pagingOf(spec, base.server, task.options)
-  // Of many inputs at once nobody could tell which records a 304 leaves as they are.
+  // If one request covers many inputs, nobody could tell which stored records a 304 is about.
   const isWhole =
     !(incremental && 'filterBy' in incremental && since) && list.kind !== 'window' && !spec.forEach?.atOnce
   const isConditional = isWhole && !isFull && !checkpoints.has(list.key)
@@ -52,7 +52,7 @@ export async function openList(collection: Collection, list: List): Promise<Open
         : undefined,
     request: {
       ...asked,
-      // Silence is no end of a list: what is no list is asked for again.
+      // An answer without a list does not mean that the list has ended: it is asked for again.
       check: (response, ...known) => asked.check?.(response, ...known) ?? noList(response, records.wrongWith),
       accept: [...(spec.emptyOn ?? []), ...(spec.endsOn ?? [])],
       ...(list.cutInTwo && { heavyAttempts: HEAVY_ATTEMPTS }),

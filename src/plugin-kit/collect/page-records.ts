@@ -1,4 +1,4 @@
-/** Which records of a page are new, belong to what was asked for, and are to be stored. */
+/** Decides which records of a page are new, belong to the request, and have to be stored. */
 import { HttpFatalError, HttpMisleadingError, type Page, type PageState, safeUrl } from '../http/index.ts'
 import { type AnyCollectSpec, lookBackOf, type Numbered, numberedOf, reachOf, recordKey } from '../spec/collect.ts'
 import type { TimeSource } from '../spec/times.ts'
@@ -12,14 +12,14 @@ import { bytesReader, type Found, isOlder } from './records.ts'
 import { notBefore } from './run.ts'
 
 export interface PageRecords {
-  /** To be stored. */
+  /** Records to store. */
   readonly found: readonly Found[]
   readonly bytesOf: (one: Found) => Buffer
-  /** How many there are with those that are stored already, and are as they were. */
+  /** Number of records, including those that are already stored and unchanged. */
   readonly arrived: number
-  /** What follows is known, or stands for nothing. */
+  /** Nothing after this page is needed: it is already stored, or the answer stood for no records. */
   readonly isCut: boolean
-  /** The page has more records than are wanted. */
+  /** Some records of the page are not wanted. */
   readonly isShortened: boolean
 }
 
@@ -56,7 +56,7 @@ export async function recordsOf(reading: Reading, page: Page): Promise<PageRecor
   }
 }
 
-/** An answer that stands for no records. */
+/** True if the answer means that there are no records. */
 async function isNothing({ collection, open }: Reading, { response: { status, url }, at }: Page): Promise<boolean> {
   const { spec } = collection
   if (spec.endsOn?.includes(status) || status === 204) return true
@@ -80,7 +80,7 @@ function requireOwn({ collection, open }: Reading, { response: { url, status } }
   throw new HttpMisleadingError(message, { address, status })
 }
 
-/** Newest first, up to what is known; past the last numbered page the oldest come first. */
+/** Records up to the first that is already stored. They come newest first, but oldest first past the last numbered page. */
 function withinReach({ collection, open }: Reading, at: PageState, all: readonly unknown[]): readonly unknown[] {
   const { spec, run, base } = collection
   const { newestFirstBy } = open
@@ -93,7 +93,7 @@ function withinReach({ collection, open }: Reading, at: PageState, all: readonly
   return end < 0 ? all : all.slice(0, end)
 }
 
-/** Down to what is known of a numbered list, or to what is wanted. */
+/** Records of a numbered list down to the newest known one, or down to the start date. */
 function newOf(numbered: Numbered, reading: Reading, at: PageState, all: readonly unknown[]): readonly unknown[] {
   if (isFirst(at) && all.length > 0) reading.newest = numbered.of(all[0])
   const count = reading.known && newOnPage(numbered, all, reading.known, isFirst(at))
@@ -104,7 +104,7 @@ function newOf(numbered: Numbered, reading: Reading, at: PageState, all: readonl
   return end < 0 ? near : near.slice(0, end)
 }
 
-/** Met when looking back, and as it was. */
+/** True for a record that was only met when looking back, and has not changed since the last run. */
 function isKnown({ collection, open }: Reading, record: unknown): boolean {
   const { spec, run, base } = collection
   const lookBack = lookBackOf(spec, run)
@@ -112,7 +112,7 @@ function isKnown({ collection, open }: Reading, record: unknown): boolean {
   return isOlder(record, lookBack.changedBy, run.since, base)
 }
 
-/** Where a record has its time of change, as far as the collector knows. */
+/** How to read the time of change of a record, if the collector knows. */
 function changeTimeOf({ incremental }: AnyCollectSpec): TimeSource | undefined {
   if (!incremental) return undefined
   if ('newestFirstBy' in incremental) return incremental.newestFirstBy

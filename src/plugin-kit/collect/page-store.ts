@@ -4,16 +4,16 @@ import type { TableRow } from '../../database/table.ts'
 import { retrying, write } from '../../database/write.ts'
 import { dropVersions, renew, type ScopeRecords } from '../raw/raw-mirror.ts'
 
-/** A page: its records, the checkpoint that counts them, and the tags that may spare asking again. */
+/** A page: its records, the checkpoint that counts them, and ETags that may save requests later. */
 export interface StoredPage {
   readonly rows: readonly TableRow[]
-  /** The group of raw records that is complete with this page: what was stored of it before goes. */
+  /** The group of raw records that is complete with this page: its older records are deleted. */
   readonly replaced?: string | undefined
-  /** The group whose records are as they were. */
+  /** The group whose records have not changed. */
   readonly renewed?: { readonly group?: string; readonly stored: unknown } | undefined
 }
 
-/** Stores a page, or nothing of it. */
+/** Stores a page completely or not at all. */
 export type StorePage = (page: StoredPage) => Promise<void>
 
 interface Waiting {
@@ -22,15 +22,15 @@ interface Waiting {
 }
 
 export interface RecordsOfRun extends ScopeRecords {
-  /** Raw records up to this id were there before. */
+  /** Raw records up to this id were stored before the run. */
   readonly mark: number
-  /** Whether there are any. */
+  /** True if this scope has such records. */
   readonly hasOlder: boolean
-  /** Deletes records of groups, with all that hangs on it. */
+  /** Deletes the older records of groups, with everything that depends on them. */
   readonly removeOlder: (inside: Database, groups: Piece<string>) => Promise<unknown>
 }
 
-/** Pages that arrive while a transaction is under way share the next one: most are small, and commits are not. */
+/** Pages that arrive during a transaction share the next one: most pages are small, and commits are expensive. */
 export function createPageStore(records: RecordsOfRun): StorePage {
   const { database } = records
   let waiting: Waiting[] = []
@@ -65,7 +65,7 @@ export function createPageStore(records: RecordsOfRun): StorePage {
   }
 }
 
-/** A statement by itself is stored whole, too: such as the checkpoint of a list whose parts have all come. */
+/** A single statement needs no transaction. Example: the checkpoint of a list whose parts have all come. */
 const isOneRow = ({ raw }: RecordsOfRun, [page, ...more]: readonly StoredPage[]): boolean =>
   more.length === 0 &&
   page?.rows.length === 1 &&
@@ -86,7 +86,7 @@ async function storePages(records: RecordsOfRun, inside: Database, pages: readon
   if (hasOlder) for (const groups of inPieces(replaced)) await records.removeOlder(inside, groups)
 }
 
-/** Keys of records that replace older versions one by one. */
+/** Keys of records without a group: they replace their older versions one by one. */
 function ungroupedKeys(raw: ScopeRecords['raw'], rows: readonly TableRow[]): string[] {
   const [input, record] = ['input_key', 'record_key'].map((name) => raw.names.indexOf(name)) as [number, number]
   return rows.flatMap(({ table, cells }) =>

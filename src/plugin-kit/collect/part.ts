@@ -9,15 +9,15 @@ import type { Found, recordsReader } from './records.ts'
 import type { CheckpointState, PartState } from './run.ts'
 
 export interface Part {
-  /** Names its checkpoint. */
+  /** Key of its checkpoint. */
   readonly key: string
-  /** Where the checkpoint of an earlier run leads. */
+  /** The place and the count in the checkpoint of an earlier run. */
   readonly resume?: { readonly from: PartState; readonly received: number } | undefined
-  /** Its first page, where parts are read side by side; absent: the first page of the list. */
+  /** Its first page, if parts are read in parallel; absent: the first page of the list. */
   readonly start?: PageState
-  /** It continues after its first page to the end of the list. */
+  /** Read on after its first page to the end of the list. */
   readonly goesToEnd?: boolean
-  /** Leave the pages after the first to the caller, where it is known which they are. */
+  /** Leave the pages after the first to the caller, if it is known which they are. */
   readonly mayLeaveRest?: boolean
 }
 
@@ -26,9 +26,9 @@ export interface PartResult {
   readonly total: number | undefined
   /** The source counts more than arrived. */
   readonly isShort: boolean
-  /** It counted less at the end than at the beginning: what moved up may have slipped by. */
+  /** The source counted fewer records at the end than at the beginning. A record that moved up may have been missed. */
   readonly hasShifted: boolean
-  /** Left to the caller, with the size of the first page. */
+  /** Pages that are left to the caller, with the size of the first page. */
   readonly rest?: readonly PageState[]
   readonly pageBytes?: number
 }
@@ -40,28 +40,31 @@ export interface Reading {
   readonly part: Part
   readonly signal: AbortSignal
   readonly records: ReturnType<typeof recordsReader>
-  /** Records that arrived so far. */
+  /** Number of records that have arrived so far. */
   received: number
-  /** What the source counted at first, and at last. */
+  /** The first and the latest total that the source gave. */
   firstTotal: number | undefined
   total: number | undefined
-  /** Records asked for so far. */
+  /** Number of records asked for so far. */
   read: number
-  /** What was known of a numbered list before, as long as it is that list; and the record that this reading began with. */
+  /**
+   * `known`: reach of a numbered list from before, unset when it turns out to be another list. `newest`: the record that this
+   * reading began with.
+   */
   known: Reach | undefined
   newest: Reach | undefined
-  /** Reading ended before the list did: what follows is known, or stands for nothing. */
+  /** Reading stopped before the end of the list, because nothing after this page is needed. */
   isCut: boolean
 }
 
 export function resultOf({ received, total, firstTotal, isCut, part, open }: Reading): PartResult {
-  // Of one of many parts only the caller can tell.
+  // If this is one of many parts, only the caller can tell.
   const isExact = !isCut && !part.start && !open.paging.isTotalVague
   const isShort = isExact && total !== undefined && received < total
   return { received, total, isShort, hasShifted: isExact && (total ?? 0) < (firstTotal ?? 0) }
 }
 
-/** Counts a page of which so many records arrived. */
+/** Adds a page to the counts; `arrived` is its number of records. */
 export function count(reading: Reading, page: Page, arrived: number): void {
   const { collection, part, open } = reading
   const { tally, client, task } = collection
@@ -96,14 +99,14 @@ export function rawRow({ collection, open: { list } }: Reading, { record, respon
   return raw.row({ id: null as never, params: task.params, data, ...at, ...keys })
 }
 
-/** How far a numbered list is known once it has come to its end, or of which input the answer is. */
+/** The reach of a numbered list that has been read to its end, or the digest of the input that was answered. */
 export function reachRows({ collection, open: { list }, newest }: Reading) {
   const reach = collection.spec.forEach?.tellsChange && list.kind === 'list' ? inputReach(list.input) : newest
   if (!reach || list.group === undefined) return []
   return [collectReaches.row({ ...keyOf(collection), input_key: list.group, ...reach })]
 }
 
-/** Under which the tags of a list's two ends are kept. */
+/** Keys under which the tags of both ends of a list are stored. */
 export const firstKey = ({ key }: List): string => `${key}#first`
 export const lastKey = ({ key }: List): string => `${key}#last`
 
@@ -124,18 +127,18 @@ export function tagRows(reading: Reading, { response, at }: Page, isLast: boolea
   )
 }
 
-/** Others may take over an answer as long as it is known to be right. */
+/** Stores the tag of a confirmed answer again, so that other scopes may copy the answer as a fresh one. */
 export function confirmedTagRows({ collection, open: { request, list } }: Reading) {
   const { ifNoneMatch: etag, preferCredential: credential } = request
   if (!collection.spec.forEach?.isShared || !etag || !credential) return []
   return [collectEtags.row({ ...keyOf(collection), input_key: list.key, etag, credential })]
 }
 
-/** Past the last page that has a number. */
+/** True for a place past the last numbered page. */
 export const isPastLast = ({ until }: PageState) => until !== undefined
 export const isFirst = ({ offset, cursor, url, until }: PageState) => !offset && !cursor && !url && !until
 
-/** The pages after a full first one, where the source says which there are, and a change would be noticed. */
+/** The pages after a full first page, if the source says which there are and a change would be noticed. */
 export function pagesAhead({ response, records, at, state, total }: Page, paging: Paging) {
   const isNoticed = response.headers.etag !== undefined || total !== undefined
   const isFull = at.size === paging.size && state?.size === at.size

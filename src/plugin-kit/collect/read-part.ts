@@ -50,7 +50,7 @@ export async function readPart(
         const { value: page } = await pages.next()
         if (!page) break
         const { rest, isLast, ...stored } = await takePage(reading, page)
-        // In order: a checkpoint must not overtake the page before it.
+        // Pages are stored in order: a checkpoint must not be stored before the previous page.
         await storing
         storing = store(stored).finally(leave)
         isHandedOver = true
@@ -68,10 +68,10 @@ export async function readPart(
   return resultOf(reading)
 }
 
-/** What came of one page. */
+/** One page, ready to be stored. */
 interface PageToStore extends StoredPage {
   readonly isLast: boolean
-  /** Where the pages start that are left to the caller. */
+  /** Start places of the pages that are left to the caller. */
   readonly rest?: readonly PageState[] | undefined
 }
 
@@ -110,7 +110,7 @@ async function takePage(reading: Reading, page: Page): Promise<PageToStore> {
   return { rows, isLast, rest, ...(isReplaced && { replaced: list.group }) }
 }
 
-/** The source says that what is stored is still right. */
+/** Handles an answer that says that the stored records are still up to date. */
 function unchanged(reading: Reading): PageToStore {
   const { list } = reading.open
   reading.collection.tally.isUnchanged = list.key === ''
@@ -122,7 +122,7 @@ function unchanged(reading: Reading): PageToStore {
   }
 }
 
-/** Why the source gives no more of a list than this. */
+/** The reason why the source gives no more of a list, if it has ended it too early. */
 function cappedBy({ collection, open, isCut }: Reading, { response: { status, url }, at, state }: Page) {
   const { endsOn, longList } = collection.spec
   if (endsOn?.includes(status)) {

@@ -1,7 +1,7 @@
 /**
- * Lists that later runs read by time of change do not tell what is gone, nor what came without a change. They are held
- * against a listing of names: its first page, which costs one request, says how many there are. Only when that is
- * another number than is stored, and more than the page brought, the rest is listed too.
+ * Lists that later runs read by time of change do not show which records are gone, nor records that came without a change.
+ * So the stored records are compared with a listing of names. Its first page, which costs one request, says how many there are.
+ * The rest is listed only if that number differs from the number stored, and is more than the page brought.
  */
 
 import { sql } from 'kysely'
@@ -52,11 +52,11 @@ async function storedKeys({ task: { database, params }, raw }: Collection): Prom
 
 interface Listed {
   readonly all: ReadonlySet<string>
-  /** Without those from before the start date, unless they are stored. */
+  /** The same without names from before the start date, unless they are stored. */
   readonly wanted: ReadonlySet<string>
 }
 
-/** Nothing where there are as many as are stored, or the list did not stand still. */
+/** Lists the names; undefined if there are as many as are stored, or if the list changed while it was read. */
 async function listNames(
   collection: Collection,
   { request, paging, records, by }: Reconcile,
@@ -67,7 +67,7 @@ async function listNames(
   const context = contextOf(collection, null)
   const plain = request(context)
   const filterBy = incremental && 'filterBy' in incremental ? incremental.filterBy : undefined
-  // What is stored begins there too.
+  // The stored records begin at the start date too.
   const beginning = run.timeAfter && filterBy?.(run.timeAfter, context)
   const asked: HttpRequest = { ...plain, query: { ...plain.query, ...beginning } }
   const start = beginning ? null : run.timeAfter
@@ -95,8 +95,8 @@ async function listNames(
 }
 
 /**
- * How many records at the source are from before the start date, for sources that cannot leave them out: then their total
- * tells whether what is stored is all that is wanted.
+ * Remembers how many records at the source are from before the start date, for sources that cannot leave them out. With that
+ * number, the source's total tells whether everything that is wanted is stored.
  */
 function openOlder({ task, run, subtaskKey }: Collection) {
   const known = openRememberedText(task.database, {
@@ -118,7 +118,7 @@ function openOlder({ task, run, subtaskKey }: Collection) {
 
 const ownKeyOf = ({ entity: { table } }: Collection) => table.names[table.keys.at(-1) as number] as string
 
-/** Of the records that came in this run those that others called by another name so far. */
+/** Finds records of this run whose name has changed. Other records still refer to them by the old name. */
 async function renamedRecords(collection: Collection, { renamed }: Reconcile): Promise<string[]> {
   if (!renamed) return []
   const { entity, task, raw, run } = collection
@@ -145,7 +145,7 @@ async function renamedRecords(collection: Collection, { renamed }: Reconcile): P
   }
 }
 
-/** Records that name what is gone, or is called otherwise, were changed with it, without a word. */
+/** Finds records that refer to deleted or renamed ones: the source changed them too, without saying so. */
 async function referringTo(
   collection: Collection,
   { referring = [] }: Reconcile,
@@ -182,7 +182,7 @@ async function removeGone({ entity, task, raw }: Collection, gone: readonly stri
   }
 }
 
-/** Records by their names. One that is gone by now simply does not come. */
+/** Asks for records by their keys. A record that is gone by now simply does not come. */
 async function askFor(collection: Collection, { named }: Reconcile, keys: readonly string[]): Promise<void> {
   const { task, concurrency } = collection
   const listOf = (some: readonly string[]): List => ({

@@ -1,4 +1,4 @@
-/** The records of a page. */
+/** Finds the records in the answer that brought a page. */
 import type { RawRecord } from '../../database/table.ts'
 import { messageOf } from '../../errors.ts'
 import { HttpFatalError, type HttpResponse, safeUrl } from '../http/index.ts'
@@ -11,7 +11,7 @@ export interface Found {
   readonly response: HttpResponse
 }
 
-/** Reading the records of an error's body may fail; that counts only when the answer was no accepted error. */
+/** Reading records from the body of an error may fail. That only matters if the answer was not an accepted error. */
 export function recordsReader(read: ((body: RawRecord) => readonly unknown[]) | undefined, isPaged: boolean) {
   let failure: unknown
   const of = (body: RawRecord): readonly unknown[] => {
@@ -27,7 +27,7 @@ export function recordsReader(read: ((body: RawRecord) => readonly unknown[]) | 
   }
   return {
     of,
-    /** What is wrong with an answer that is no list. */
+    /** Says what is wrong with an answer that has no list. */
     wrongWith(body: RawRecord): string | undefined {
       of(body)
       return failure === undefined ? undefined : `an answer with an unexpected form: ${messageOf(failure)}`
@@ -41,10 +41,10 @@ export function recordsReader(read: ((body: RawRecord) => readonly unknown[]) | 
   }
 }
 
-/** Lists that tell what went wrong, and no records. */
+/** Names of lists that hold errors or warnings instead of records. */
 const COMPLAINTS = /^(errors?|error_?messages|warnings|warning_?messages|messages)$/i
 
-/** The body itself, or the only list in it; where one page is all there is, the body may be the record. */
+/** The body itself, or the only list in it. If the list is not paged, the body may also be the record. */
 function listIn(body: RawRecord, isPaged: boolean): readonly unknown[] {
   if (Array.isArray(body)) return body
   if (body === null || typeof body !== 'object') throw new Error('there is no list in it')
@@ -53,7 +53,7 @@ function listIn(body: RawRecord, isPaged: boolean): readonly unknown[] {
   return lists.length === 1 ? (lists[0]?.[1] as unknown[]) : [body]
 }
 
-/** Gives the bytes of a record: the vendor's own, or ours where it was put together from several answers (`grown`). */
+/** Gives the bytes of a record as the vendor sent them; or new JSON, if it was assembled from several answers (`grown`). */
 export function bytesReader(found: readonly Found[], grown: ReadonlySet<unknown>): (one: Found) => Buffer {
   const slices = new Map<HttpResponse, ReadonlyMap<unknown, Buffer>>()
   const slicesIn = (response: HttpResponse) => {
@@ -72,7 +72,7 @@ export function bytesReader(found: readonly Found[], grown: ReadonlySet<unknown>
   }
 }
 
-/** Whether the time in a record lies before. */
+/** True if the record has a time, and it is before `since`. */
 export function isOlder(record: unknown, by: TimeSource, since: Date, context: unknown): boolean {
   return (timeIn(record, by, context) ?? Number.POSITIVE_INFINITY) < since.getTime()
 }

@@ -1,4 +1,4 @@
-/** Records that were not final when they came are asked for again, one by one or some at once. */
+/** Records that were not final when they came are asked for again, singly or several at once. */
 import { sql } from 'kysely'
 import { readAll } from '../../database/read.ts'
 import type { AnyRow, RawRecord } from '../../database/table.ts'
@@ -7,11 +7,11 @@ import { type AnyCollectSpec, type AnyRefetch, groupOf, pagingOf } from '../spec
 import { type Collection, contextOf, type List, listOfMany } from './collection.ts'
 import { inputKey } from './run.ts'
 
-/** How far back the newest rows lie that fill one page, by what is stored. */
+/** How far back one page of the newest stored rows goes, in milliseconds since 1970. */
 export const reachOfPage = (collection: Collection, by: string): Promise<number> =>
   reachOfNewest(collection, by, pagingOf(collection.spec, collection.base.server, collection.task.options).size)
 
-/** How far back so many of the newest rows lie; 0 where there are no more. */
+/** How far back the `count` newest stored rows go, in milliseconds since 1970; 0 if there are no more rows than that. */
 export async function reachOfNewest({ entity, task }: Collection, by: string, count: number): Promise<number> {
   const { scope, connectionId } = task.context
   const where = { connection_id: connectionId, ...entity.scopeWhere(entity.table, scope) }
@@ -46,7 +46,7 @@ export async function* unfinishedLists(collection: Collection): AsyncGenerator<L
     const request = refetch.request(some[0], contextOf(collection, null), some)
     const whole = refetch.input?.(some[0]) ?? null
     const stored = whole ?? refetch.within?.(some[0]) ?? null
-    // Under the key of its input the tag of the first answer holds, so that an unchanged one is not counted.
+    // With the key of its input, the tag of the first answer is used, so that an unchanged answer is not charged.
     const key = inputKey(whole ?? { refetch: request.path, body: request.body })
     const { paging = singlePage } = refetch
     const records = refetch.records ?? (refetch.paging ? spec.records : (body: unknown) => [body])

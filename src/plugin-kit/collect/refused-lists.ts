@@ -1,4 +1,4 @@
-/** What one list may cost when the source refuses it: that list, and neither the others nor what comes after them. */
+/** If the source refuses one list, only that list is lost: neither the other lists nor the steps after them fail. */
 
 import { HttpMisleadingError, isOfRequest } from '../http/index.ts'
 import { isAskedAgain, type StoredGap, settleGaps } from '../raw/gaps.ts'
@@ -9,12 +9,12 @@ import { listsOf } from './lists.ts'
 import { forgetCheckpoint, forgetTags } from './run.ts'
 import { requireScope } from './scope-check.ts'
 
-/** So many lists in vain and none that came: the others would fare alike. */
+/** After this many refused lists without a single success, the others would fail too. */
 const ENOUGH = 10
 
 const THE_LIST = { kind: 'list', key: '', input: null } as const
 
-/** The lists to ask for, as long as asking makes sense. */
+/** The lists to ask for; stops when the run is lost. */
 export async function* listsToAskFor(collection: Collection): AsyncGenerator<List> {
   const lists = listsOf(collection)
   for (;;) {
@@ -23,14 +23,14 @@ export async function* listsToAskFor(collection: Collection): AsyncGenerator<Lis
       if (done || collection.tally.isLost) return
       yield value
     } catch (error) {
-      // Finding out what there is to ask for takes requests too.
+      // Finding out which lists there are takes requests too, and these may fail.
       await lose(collection, THE_LIST, error)
       return
     }
   }
 }
 
-/** Collects a list. A failure that is about this list alone becomes a gap; any other is thrown. */
+/** Collects a list. A failure that concerns only this list becomes a gap; any other is thrown. */
 export async function ask(collection: Collection, list: List, signal: AbortSignal): Promise<void> {
   try {
     await collectList(collection, list, signal)
@@ -41,7 +41,7 @@ export async function ask(collection: Collection, list: List, signal: AbortSigna
   }
 }
 
-/** What a collector asks for besides its lists; it is asked for again by the next run. */
+/** Asks for something besides the lists. If it fails, it becomes a gap, and the next run asks for it again. */
 export async function askBesides(collection: Collection, key: string, work: () => Promise<void>): Promise<void> {
   try {
     await work()
@@ -58,7 +58,7 @@ async function lose(collection: Collection, list: Lost, error: unknown): Promise
   const { task, client, spec, raw, run, tally } = collection
   const remark = await requireScope(task, client, error.status)
   const isOnly = gapList(list) === ''
-  // What came from there may be wrong, and a checkpoint would lead past what is missing.
+  // The records that arrived of this list may be wrong, and its checkpoint would skip the missing ones.
   if (error instanceof HttpMisleadingError) {
     await forgetCheckpoint(task.database, { raw_table: raw.name, params: task.params }, run, list.key)
   }
@@ -72,7 +72,7 @@ async function lose(collection: Collection, list: Lost, error: unknown): Promise
   tally.isLost ||= isOnly || (list.kind !== 'refetch' && lost >= ENOUGH && tally.answered.size === 0)
 }
 
-/** Brings the stored gaps up to date, and has asked for again without tags what the next run is to ask for. */
+/** Updates the stored gaps, and forgets the tags of lists that the next run has to ask for again. Returns the open gaps. */
 export async function settle({
   subtaskKey,
   task,
@@ -88,10 +88,10 @@ export async function settle({
   const isAnswered = ({ list, kind, since, input }: StoredGap): boolean => {
     if (isLost || run.isFull) return !isLost
     if (list === '') return spec.forEach !== undefined || run.since === null || (since !== null && run.since <= since)
-    // What was not final is asked for again as long as it is not.
+    // Records that are not final are asked for in every run anyway.
     return (kind === 'lost' && input === null) || answered.has(list)
   }
-  // Where all were lost alike, the first stands for them.
+  // If all lists were lost in the same way, one gap stands for all.
   const found = isLost && spec.forEach ? gaps.slice(0, 1).map((gap) => ({ ...gap, list: '', input: null })) : gaps
   const where = { raw_table: raw.name, params }
   const open = await settleGaps(

@@ -11,7 +11,7 @@ const decide = (timeAfter: Date | null | undefined, stored?: Date | null, fullSy
 }
 
 it.each([
-  // What is wanted, what is stored, and what follows.
+  // Wanted start date, stored start date, expected decision.
   ['the first run, from a start date', day(5), undefined, { isFull: true, since: day(5), beginning: day(5) }],
   ['the first run, without one', null, undefined, { isFull: true, since: null, beginning: null }],
   ['the same start date', day(5), day(5), { isFull: false, since: before(day(20)), beginning: day(5) }],

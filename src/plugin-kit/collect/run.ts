@@ -1,4 +1,4 @@
-/** How a run of a collector is opened, remembered and closed; its words are explained in raw/collect-tables.ts. */
+/** Opens, remembers and closes the run of a collector. The terms are explained in raw/collect-tables.ts. */
 
 import { createHash } from 'node:crypto'
 import { type Expression, type SqlBool, sql } from 'kysely'
@@ -16,32 +16,32 @@ import type { Before } from './before.ts'
 
 export interface Policy {
   readonly fullSync: boolean
-  /** The start date; null: from the very beginning; undefined: nobody said, and what is stored decides. */
+  /** The start date; null: from the very beginning; undefined: not specified, so the stored start date applies. */
   readonly timeAfter: Date | null | undefined
-  /** All of it every time, from its beginning on. */
+  /** Everything is read in every run, from the very beginning. */
   readonly isWhole?: boolean
 }
 
-/** Raw table → its highest id, of the rows of a scope. */
+/** Raw table → the highest id among its rows of one scope. */
 export type Marks = Readonly<Record<string, number>>
 
-/** The run that this one adds to. */
+/** The previous run, to which this one adds changes. */
 export interface LastRun {
   /** By the source's clock. */
   readonly sourceStartedAt: Date
-  /** By ours; null when it was another version that ran. */
+  /** By our clock; null if another version made that run. */
   readonly startedAt: Date | null
   readonly marks: Marks
 }
 
 export interface CollectWindow {
-  /** Start over: what earlier runs stored is replaced. */
+  /** Start over: the records of earlier runs are replaced. */
   readonly isFull: boolean
-  /** Ask for what changed since, by the source's clock; null: for everything. */
+  /** Ask for changes since this time, by the source's clock; null: for everything. */
   readonly since: Date | null
-  /** Null for a full one. */
+  /** Null for a full run. */
   readonly last: LastRun | null
-  /** What the state remembers as the beginning of what is stored. */
+  /** The start date of the stored records, as the state will remember it. */
   readonly timeAfter: Date | null
 }
 
@@ -50,12 +50,16 @@ interface LatestState {
   readonly latest_success_start: Date | null
 }
 
-/** Servers of one source differ by seconds, and what is changed may be listed a little later: so much is asked for twice. */
+/**
+ * This much time is asked for twice: the clocks of a source's servers differ by seconds, and changes may be listed a little
+ * later.
+ */
 export const OVERLAP = 2 * 60_000
 
 /**
- * Full when asked for, at first, and when an earlier beginning is wanted than is stored; no start date is the earliest. What is
- * older than a later start date stays until a full one: another blueprint may want it.
+ * A run is full if that is requested, if it is the first, and if the wanted start date is earlier than the stored one. No start
+ * date counts as the earliest. If the start date moves later, older records stay until a full run: another blueprint may want
+ * them.
  */
 export function decideWindow(
   policy: Policy,
@@ -77,19 +81,19 @@ export function decideWindow(
   }
 }
 
-/** Nothing older than the start date is wanted, however far back one looks for changes. */
+/** Limits a time to the start date: nothing older is wanted, however far back a run looks for changes. */
 export const notBefore = (time: Date, start: Date | null): Date => (start && start > time ? start : time)
 
-/** In whole seconds, as sources tell them. */
+/** The time minus the overlap, in whole seconds as sources give them. */
 export const overlapping = (time: Date): Date => new Date(Math.floor((time.getTime() - OVERLAP) / 1000) * 1000)
 
-/** '' for the only input of a collector that does not iterate. */
+/** A short key for an input; '' for the only list of a collector that does not iterate. */
 export const inputKey = (input: unknown): string =>
   input === null ? '' : createHash('sha256').update(JSON.stringify(input)).digest('hex').slice(0, 40)
 
-/** The next page; `read`: records asked for so far, in a part beside others; `newest`: what a numbered list began with. */
+/** The next page; `read`: records asked for so far in one of several parts; `newest`: the first record of a numbered list. */
 export type PartState = PageState & { readonly read?: number; readonly newest?: Reach }
-/** As it is stored: the next page, pages that are read side by side, unchanged since the last run, or where the source ends and why. */
+/** The stored state: the next page; pages read in parallel; unchanged since the last run; or why the source ends the list early. */
 export type CheckpointState =
   | PartState
   | { readonly places: readonly PageState[] }
@@ -99,29 +103,29 @@ export type CheckpointState =
 export interface Checkpoint {
   readonly page: CheckpointState | null
   readonly is_done: boolean
-  /** Records stored so far. */
+  /** Number of records stored so far. */
   readonly received: number
-  /** What the source counted. */
+  /** Number of records that the source counts. */
   readonly expected: number | null
 }
 
 export interface CollectRun extends CollectWindow {
-  /** By our clock. */
+  /** Both by our clock: when the run began, and when this attempt at it began. */
   readonly startedAt: Date
   readonly openedAt: Date
-  /** By the source's clock, where this run continues with one that knows it. */
+  /** By the source's clock, if this run continues one that knows it. */
   readonly sourceStartedAt: Date | null
   readonly newestSeen: Date | null
   readonly marks: Marks
-  /** It continues with a run that was interrupted: what changed meanwhile it may not see. */
+  /** It continues an interrupted run, and may not see changes from the time in between. */
   readonly isResumed: boolean
-  /** Checkpoints of the run that this one continues with, by input. */
+  /** Checkpoints of the run that this one continues, by input. */
   readonly checkpoints: Map<string, Checkpoint>
-  /** What was expensive to find out, such as how much there is in which date window. */
+  /** Facts that were expensive to find out, such as the number of records in each date window. */
   readonly inputs: AnyValue
-  /** Raw records up to this id were there before. */
+  /** Raw records up to this id were stored before the run. */
   readonly rawMark: number
-  /** So many of this scope that have an id. */
+  /** Raw records of this scope with a record key when this attempt began. In a resumed run, they include its own earlier records. */
   readonly olderCount: number
 }
 
@@ -129,11 +133,11 @@ export type CollectorKey = { readonly raw_table: string; readonly params: string
 
 export interface RunOptions {
   readonly policy: Policy
-  /** How far the records go now that the collector iterates over. */
+  /** The highest raw ids, at this moment, of the records that the collector iterates over. */
   readonly marks: Marks
-  /** Where what earlier runs did not get begins; undefined: nothing is missing. */
+  /** The time from which earlier runs missed records; undefined: nothing is missing. */
   readonly missingSince: Date | null | undefined
-  /** Why the run that was open cannot be continued, and what is asked for instead. */
+  /** Set if the open run cannot be continued: it says what to ask for instead. */
   readonly startOver?: { readonly isFull?: boolean; readonly since?: Date } | undefined
 }
 
@@ -192,7 +196,7 @@ function beginningOf({ isFull, since, timeAfter }: CollectWindow, missing: Date 
   return beginning ? notBefore(beginning, timeAfter) : timeAfter
 }
 
-/** Ends a run: its success is remembered, from when it began by the source's clock. */
+/** Ends a run, and remembers its success with the time when it began by the source's clock. */
 export async function closeRun(
   database: Database,
   where: CollectorKey,
@@ -211,13 +215,13 @@ export async function closeRun(
   await forgetRun(database, where)
 }
 
-/** Forgets a run that did not come to its end, and the tags that it stored: they would vouch for pages that never came. */
+/** Forgets an unfinished run and the tags that it stored. The tags would claim that pages are known that never came. */
 export async function abandonRun(database: Database, where: CollectorKey): Promise<void> {
   await forgetTags(database, where)
   await forgetRun(database, where)
 }
 
-/** Of all lists, or of some: '' is the only one of its collector. */
+/** Forgets the tags of all lists or of some. '' stands for the only list of its collector, and forgets all. */
 export async function forgetTags(
   { kysely }: Database,
   { raw_table, params }: CollectorKey,
@@ -231,7 +235,7 @@ export async function forgetTags(
   }
 }
 
-/** Forgets how far one list has come, and its parts. */
+/** Forgets how far a list and its parts have been read. */
 export async function forgetCheckpoint(
   { kysely }: Database,
   { raw_table, params }: CollectorKey,
@@ -248,14 +252,14 @@ export async function forgetCheckpoint(
     .execute()
 }
 
-/** What is asked for next is asked for from the beginning. */
+/** Forgets an open run: the next one starts from the beginning. */
 export async function forgetRun({ kysely }: Database, { raw_table, params }: CollectorKey): Promise<void> {
   for (const { name } of [collectCheckpoints, collectRuns]) {
     await kysely.deleteFrom(name).where('raw_table', '=', raw_table).where('params', '=', params).execute()
   }
 }
 
-/** The next run knows nothing of earlier ones. */
+/** Forgets all earlier runs: the next one is like the first. */
 export async function forgetCollector(database: Database, { raw_table, params }: CollectorKey): Promise<void> {
   const { kysely } = database
   await forgetRun(database, { raw_table, params })
@@ -269,11 +273,11 @@ export async function forgetCollector(database: Database, { raw_table, params }:
     .execute()
 }
 
-/** Keeps inputs that were expensive to find out for a run that continues with this one. */
+/** Stores inputs that were expensive to find out, for a run that continues this one. */
 export const rememberInputs = (database: Database, where: CollectorKey, inputs: unknown): Promise<void> =>
   remember(database, where, { inputs: JSON.stringify(inputs) })
 
-/** Keeps what a run learned of the source's time. */
+/** Stores what a run has learned about the source's time. */
 export const rememberTime = (
   database: Database,
   where: CollectorKey,

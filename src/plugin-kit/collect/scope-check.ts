@@ -1,16 +1,16 @@
-/** Whether a scope is still there for the connection: a list that is refused may be one list, or all of them. */
+/** Checks whether the connection can still see a scope. If the source refuses a list, it may refuse only this one, or all. */
 import { UserError } from '../../errors.ts'
 import { type ApiClient, HttpForbiddenError, type HttpResponse, safeUrl } from '../http/index.ts'
 import type { SourceTask } from '../spec/plugin.ts'
 
-/** Statuses that a whole scope answers with when it is gone or hidden. */
+/** Statuses of answers about a scope that is gone or hidden. */
 const OUT_OF_REACH = [403, 404, 410]
 
 const checked = new WeakMap<object, Promise<string | undefined>>()
 
 /**
- * Refuses to continue where the scope itself is out of reach. Asked once a task, after an answer that suggests it. Gives what the
- * source says of a scope that is there.
+ * Throws if the scope itself cannot be reached. The source is asked once a task, after an answer that suggests it. Returns the
+ * source's remark about a scope that exists.
  */
 export function requireScope(
   task: SourceTask,

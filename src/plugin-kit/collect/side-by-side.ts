@@ -1,6 +1,6 @@
 /**
  * Runs `work` for every item, at most `concurrency` at a time. The first failure aborts the signal that the others were given,
- * so that none of them waits for an hour's quota, and is thrown once they have ended.
+ * so that none of them waits an hour for quota. It is thrown once they have all ended.
  */
 export async function eachSideBySide<Item>(
   items: AsyncIterable<Item> | Iterable<Item>,

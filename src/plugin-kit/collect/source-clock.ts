@@ -1,6 +1,6 @@
 /**
- * The source's clock. It alone decides what is asked for next time; ours only tells when theirs cannot be right, and then
- * more is asked for, never less.
+ * The source's clock. It alone decides what the next run asks for. Our clock only shows when the source's clock cannot be right,
+ * and then more is asked for, never less.
  */
 
 import { counted } from '../../counted.ts'
@@ -9,7 +9,7 @@ import type { ApiClient } from '../http/index.ts'
 import { type TimeSource, timeIn } from '../spec/times.ts'
 import { type CollectorKey, type CollectRun, OVERLAP, overlapping, rememberTime } from './run.ts'
 
-/** The run is started again, asking for more. */
+/** Thrown to start the run again and ask for more. */
 export class StartOver extends Error {
   override readonly name = 'StartOver'
   readonly change: { readonly isFull?: boolean; readonly since?: Date }
@@ -20,15 +20,15 @@ export class StartOver extends Error {
 }
 
 export interface SourceClock {
-  /** To be called after an answer and before anything of it is stored. */
+  /** Must be called after an answer and before anything of it is stored. */
   check(): Promise<void>
-  /** The newest change that records tell, for sources that do not tell their time. */
+  /** Notes the newest change in records, for sources that do not tell their time. */
   saw(records: readonly unknown[], by: TimeSource | undefined): Promise<void>
-  /** When this run began, as far as is known. */
+  /** The time when this run began by the source's clock, as far as it is known. */
   startedAt(): Date | null
 }
 
-/** A run that was interrupted longer ago is started again: too much will have changed under its pages. */
+/** An interrupted run that began longer ago is started again: too much will have changed in its lists. */
 const LONGEST_PAUSE = 24 * 3_600_000
 
 export function createSourceClock(
@@ -45,7 +45,7 @@ export function createSourceClock(
 
   async function checkOnce(now: Date) {
     if (!isSecondTry) requirePlausible(run, now)
-    // Where it went back since this run began, the earlier time counts.
+    // If the source's clock went back since this run began, the earlier time counts.
     if (startedAt && startedAt <= now) return
     startedAt = now
     await rememberTime(database, where, { source_started_at: now })

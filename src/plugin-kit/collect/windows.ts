@@ -1,4 +1,4 @@
-/** Lists by time, for vendors that hand out only so much of one query: the time is cut until each list fits. */
+/** Lists by time, for vendors that limit the results of one query: the period is cut until each list fits. */
 import { UserError } from '../../errors.ts'
 import {
   type DateWindow,
@@ -15,16 +15,16 @@ import { cappedGap } from './list-gaps.ts'
 import { reachOfNewest, reachOfPage, unfinishedRows } from './refetch.ts'
 import { inputKey, notBefore, OVERLAP, rememberInputs } from './run.ts'
 
-/** What a run remembers, since each count costs a request: a run that continues with it knows the same windows. */
+/** Windows that a run has found. They are remembered for a run that continues it, because each count costs a request. */
 interface KnownWindows {
   readonly from: string
   to: string
-  /** Where the windows begin, if the source has nothing before. */
+  /** Beginning of the windows, if the source has nothing earlier. */
   start?: string
   readonly counts: Record<string, number>
 }
 
-/** A window, or what a second dimension leaves of it. */
+/** A window, or the part of it with one value of a second dimension. */
 type Window = DateWindow & { readonly value?: string }
 
 export async function* windowsOf(collection: Collection, windows: Windows): AsyncGenerator<List> {
@@ -32,7 +32,7 @@ export async function* windowsOf(collection: Collection, windows: Windows): Asyn
   const known: KnownWindows = run.inputs?.to ? run.inputs : await wholeRange(collection, windows)
   const counter = createCounter(collection, windows, known)
   const rangeOf = () => ({ from: wholeSecond(known.from), to: wholeSecond(known.to) })
-  // The first answer tells the source's time, which may be ahead of ours.
+  // The first answer shows the source's time, which may be ahead of ours.
   if (!windows.longest || isWhole(windows, rangeOf())) await counter.count(rangeOf())
   else await counter.count({ from: new Date(Date.parse(known.to) - 1000), to: new Date(known.to) })
   const now = client.firstAnsweredAt
@@ -48,14 +48,14 @@ export async function* windowsOf(collection: Collection, windows: Windows): Asyn
     const narrow = window.isOver && split ? split.values.map((value) => ({ ...window, value })) : [window]
     for (const each of narrow) {
       const total = await counter.count(each)
-      // A list of all times, newest first, ends where the range begins.
+      // A list of all times comes newest first, and ends at the beginning of the range.
       const reachesTo = isWhole(windows, each) && each.from > windows.earliest ? each.from : undefined
       if (total > 0) yield listOf(collection, each, { total, cap, reachesTo, ...counter.take(each) })
     }
   }
 }
 
-/** A range that is longer than a window may be, of a source that can be asked about all times: that is one request. */
+/** True for a range longer than the longest window, if the source can be asked about all times in one request. */
 const isWhole = ({ whole, longest = Number.POSITIVE_INFINITY }: Windows, { from, to }: DateWindow): boolean =>
   whole !== undefined && to.getTime() - from.getTime() > longest
 
@@ -66,11 +66,11 @@ async function wholeRange(collection: Collection, windows: Windows): Promise<Kno
   return { from: from.toISOString(), to: new Date(now + OVERLAP).toISOString(), counts: {} }
 }
 
-/** Counts what lies in a window; an answer that brought all of it is kept. */
+/** Counts the records in windows. If the answer brought all records of a window, it is kept and used as its page. */
 function createCounter(collection: Collection, windows: Windows, known: KnownWindows) {
   const { spec, task, client, base, run, raw, clock } = collection
   const paging = pagingOf(spec, base.server, task.options)
-  // Later runs find little: the answer that counts it may as well bring it.
+  // Later runs find few records, so the answer that counts them may as well bring them.
   const isLater = !run.isFull && run.since !== null
   const one = paging.resize?.(paging.first(), 1) ?? paging.first()
   const size = isLater ? paging.first() : one
@@ -85,7 +85,7 @@ function createCounter(collection: Collection, windows: Windows, known: KnownWin
   // The number of all records does not depend on when the range ends, which the first answer may change.
   const countKey = (window: Window): string => (isWhole(windows, window) ? 'all' : windowKey(window))
   return {
-    /** Of the range, if the source can tell: earlier windows need not be counted one by one. */
+    /** The time of the oldest record, if the source can tell; earlier windows need not be counted one by one. */
     async oldest({ from, to }: DateWindow): Promise<Date> {
       if (!windows.oldest || !isWhole(windows, { from, to })) return from
       const plain = requestFor({ from, to })
@@ -114,7 +114,7 @@ function createCounter(collection: Collection, windows: Windows, known: KnownWin
       await rememberInputs(task.database, { raw_table: raw.name, params: task.params }, known)
       return total
     },
-    /** How to read a window, once. */
+    /** Returns how to read a window. The answer that counted it is returned only once. */
     take(window: Window) {
       const key = countKey(window)
       const answer = answers.get(key)
@@ -149,7 +149,7 @@ const wholeSecond = (time: string): Date => new Date(Math.floor(Date.parse(time)
 const windowKey = ({ from, to, value }: Window): string =>
   `${from.toISOString()}/${to.toISOString()}${value === undefined ? '' : `/${value}`}`
 
-/** A window is opened before `since` for what may still change, as far as one page reaches. */
+/** The beginning of the range. It is before `since` for records that may still change, as far back as one page goes. */
 async function startOf(collection: Collection, { by, earliest, lookThrough }: Windows): Promise<Date> {
   const { since, isFull, timeAfter } = collection.run
   if (!since || isFull || !by) return since ?? earliest

@@ -23,7 +23,7 @@ const ENGINES: Engines<SourceTask> = {
   convert: { run: convert, redrive: redriveConvert },
 }
 
-/** A plugin for a data source: three subtasks an entity, ordered by the tables they read and write. */
+/** Makes the plugin of a data source: up to three subtasks for each entity, ordered by the tables they read and write. */
 export function definePlugin(spec: PluginSpec): Plugin {
   requireWhole(spec)
   joinFamily(spec)
@@ -45,7 +45,7 @@ export function definePlugin(spec: PluginSpec): Plugin {
   }
 }
 
-/** Refuses what would compile and then silently do nothing, or fail in the middle of a run. */
+/** Refuses mistakes that compile, but then silently do nothing or fail in the middle of a run. */
 function requireWhole({ name, scope, entities }: PluginSpec): void {
   const refuse = (what: string) => {
     throw new FatalError(`${name}: ${what}`)
@@ -82,7 +82,7 @@ function requireWhole({ name, scope, entities }: PluginSpec): void {
   )
 }
 
-/** In a circle of files, the one that is run first sees nothing of the others. */
+/** Tables may be undefined if files import each other: the file that runs first does not see the others. */
 const tablesNamedBy = ({ table, spec: { collect, extract, convert } }: Entity): (AnyTable | undefined)[] => [
   table,
   ...(collect?.forEach ? [collect.forEach.table] : []),
@@ -93,7 +93,7 @@ const tablesNamedBy = ({ table, spec: { collect, extract, convert } }: Entity): 
 
 type Link = readonly [where: string, other: AnyTable, columns: Readonly<Record<string, string>>, table: AnyTable]
 
-/** Other tables whose rows it finds by its own, and the columns that it finds them by. */
+/** Other tables whose rows an entity finds by its own rows, and the columns that it uses. */
 function linksOf({ table, spec }: Entity): Link[] {
   const { forEach }: Partial<AnyCollectSpec> = spec.collect ?? {}
   const joined = (joins: Joins = {}, to: AnyTable) =>
@@ -114,7 +114,7 @@ function columnsNamedBy(entity: Entity): (readonly [where: string, table: AnyTab
   const linked = linksOf(entity).flatMap(([where, other, columns, to]) =>
     Object.entries(columns).flatMap(([own, its]) => [
       [where, other, own] as const,
-      // Of a table that is joined before.
+      // A name with a dot is a column of a table that is joined before.
       ...(its.includes('.') ? [] : [[where, to, its] as const]),
     ]),
   )

@@ -22,7 +22,7 @@ export function definePushSource(spec: PushSourceSpec): Plugin {
   const rebuild = async <Result>(run: TaskRun, body: (task: EntityTask) => Promise<Result>) => {
     const connectionId = decimalOf(run.options.connectionId)
     if (connectionId === undefined) throw new UserError(`${pushSource.name}: the option connectionId is missing.`)
-    // Messages that arrive meanwhile wait: they must not be overwritten by older ones, nor swept away.
+    // Messages that arrive meanwhile wait, so that they are not overwritten by older ones or swept away.
     return run.database.aside((own) =>
       own.transaction(async (locking) => {
         await lockConnection(locking, pushSource, connectionId)

@@ -1,4 +1,4 @@
-/** The subtasks of entities: one a step, named by its label. */
+/** Makes the subtasks of entities: one for each step, named after the entity's label. */
 
 import type { Joins } from '../../database/read.ts'
 import { rawTable } from '../raw/raw-table.ts'
@@ -15,7 +15,7 @@ interface Plugged {
   readonly spelling: Spelling
   readonly entities: readonly Entity[]
 }
-/** Prepares a task for `body`, and may look after it. */
+/** Prepares a task, runs `body` with it, and may clean up afterwards. */
 export type WithTask<Task> = (run: TaskRun, body: (task: Task) => Promise<SubtaskResult>) => Promise<SubtaskResult>
 
 export const entitySubtasks = <Task extends EntityTask>(
@@ -66,7 +66,7 @@ function tablesOf({ table, spec }: Entity, step: Step): { reads: string[]; write
   if (step === 'extract') {
     const written = [table, ...(extracting?.writes ?? []), ...(extracting?.owns ?? []).map((owned) => owned.table)]
     const writes = tableNames(written)
-    // What it completes itself, besides another extraction, it need not wait for.
+    // It need not wait for a table that it also writes itself, although another extraction writes it too.
     const others = lookedUp(extracting?.lookups).filter((name) => !writes.includes(name))
     return { reads: [rawTable(spec.raw as string).name, ...others], writes }
   }

@@ -1,4 +1,4 @@
-/** Finds the names that rules speak of: those that are stored, or some that a source tells. */
+/** Finds the names that rules refer to: stored names, or some that a source gives. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { messageOf } from '../../errors.ts'
@@ -6,13 +6,13 @@ import type { ApiClient } from '../http/index.ts'
 import type { PluginSpec } from '../spec/plugin.ts'
 import type { FoundName, FoundNames, NameKind, SampledName } from '../spec/rule-names.ts'
 
-/** Of each kind. */
+/** Limit for the names of each kind. */
 export const MOST_NAMES = 200
-/** Rows that are looked through: a list of names that comes at once is worth more than exact counts. */
+/** Limit for the rows that are read: a quick list of names is worth more than exact counts. */
 const MOST_ROWS = 200_000
 const LONGEST_NAME = 1000
 
-/** Of the scopes with this scope config, or of all. */
+/** Finds the stored names in scopes with this scope config, or in all scopes. */
 export async function storedNames(
   { kysely }: Database,
   { scope, scopeConfig: { names = {} } }: PluginSpec,
@@ -54,11 +54,11 @@ export async function storedNames(
   return found
 }
 
-/** Texts that are looked through for a rule: whether a pattern finds something in more of them is left to the next run. */
+/** Limit for the texts that are searched for a rule. Whether a pattern matches further texts is left to the next run. */
 const MOST_TEXTS = 20_000
 const TEXTS_AT_ONCE = 500
 
-/** Whether a rule finds something in a text of a connection; undefined: there is none, or there are too many to look at. */
+/** Tells whether a rule matches a text of a connection; undefined: there are no texts, or too many to search. */
 export async function isFoundInTexts(
   { kysely }: Database,
   { table, column, alsoIn = [] }: NameKind,
@@ -86,7 +86,7 @@ const containing = (text: RawBuilder<unknown>, words: readonly string[] | undefi
       )})`
     : sql``
 
-/** Several stored texts can have the same name. */
+/** Adds up names that occur several times, because several stored texts can have the same name. */
 const together = (names: readonly FoundName[]): FoundName[] =>
   [...Map.groupBy(names, ({ name }) => name)]
     .filter(([name]) => name !== '')
@@ -96,7 +96,7 @@ const together = (names: readonly FoundName[]): FoundName[] =>
     }))
     .sort((one, other) => other.count - one.count)
 
-/** A few requests; what one of them says is worth showing though another fails. */
+/** Asks the source for names with a few requests. If one fails, the names from the others are still shown. */
 export async function sampledNames(
   client: ApiClient,
   { scopeConfig: { names = {}, samples = [] } }: PluginSpec,
@@ -125,7 +125,7 @@ export async function sampledNames(
   return { found: new Map(found), problem: failed ? client.redact(messageOf(failed.reason)) : null }
 }
 
-/** Switched off in this repository, or not to be seen with this token. */
+/** Statuses for a feature that is switched off in this repository, or hidden from this token. */
 const NOTHING_THERE = [403, 404, 410]
 
 function counted(names: readonly SampledName[]): FoundName[] {

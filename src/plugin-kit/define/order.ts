@@ -2,12 +2,12 @@ import { FatalError } from '../../errors.ts'
 
 interface Node {
   readonly name: string
-  /** Steps of one entity do not wait for each other by tables, only in their own order. */
+  /** Steps of one entity do not wait for each other because of tables; they only keep their own order. */
   readonly entity: unknown
   readonly reads: readonly string[]
   readonly writes: readonly string[]
   readonly step?: string
-  /** Tables whose rows it completes: only their conversion waits for that. */
+  /** Tables whose rows the subtask completes: only their conversion waits for it. */
   readonly completes?: readonly string[]
 }
 

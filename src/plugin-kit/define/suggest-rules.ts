@@ -1,11 +1,11 @@
-/** Rules for what is really there: what is usual where it matches, and else the names that look as if they were meant. */
+/** Suggests rules for the names that were found: the usual rule if it matches, otherwise names that look similar. */
 
 import type { Field } from '../spec/fields.ts'
 import { exactly, matchOwn } from '../spec/patterns.ts'
 import type { PluginSpec } from '../spec/plugin.ts'
 import type { FoundName, FoundNames, NameKind, RuleSuggestion } from '../spec/rule-names.ts'
 
-/** Of one rule: a pattern of more names is none that a person would write. */
+/** Limit for the names in one rule: nobody would write a pattern with more. */
 const MOST_NAMES = 5
 
 export function suggestRules({ scopeConfig }: PluginSpec, found: FoundNames): RuleSuggestion[] {
@@ -30,7 +30,7 @@ export function suggestRules({ scopeConfig }: PluginSpec, found: FoundNames): Ru
   return [...suggestions, ...(scopeConfig.suggest?.(found) ?? [])]
 }
 
-/** Those of the words that such texts usually have which occur here. */
+/** Suggests a pattern of the usual words that occur in these texts. */
 function suggestWords({ title, words = [] }: NameKind, texts: readonly FoundName[]): Omit<RuleSuggestion, 'field'> {
   const pattern = (some: readonly string[]) => `(?i)\\b(${some.join('|')})\\b`
   const used = words.filter((word) => matching(pattern([word]), texts).length > 0)

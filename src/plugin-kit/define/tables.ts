@@ -4,7 +4,7 @@ import { gaps } from '../raw/gaps.ts'
 import { quarantine } from '../raw/quarantine.ts'
 import { receipts } from '../raw/receipts.ts'
 
-/** What the kit itself remembers. */
+/** The kit's own tables. */
 export const kitTables = [quarantine, receipts, gaps, ...collectTables]
 
 declare module '../../database/kysely.ts' {

@@ -1,10 +1,10 @@
-/** Completion, templates, and hints at what is odd in a plan. */
+/** The options of tasks, for completion, templates, and hints about odd values in a plan. */
 import type { Plugin } from '../spec/plugin.ts'
 import type { TaskOption, TaskOptions } from '../spec/task-options.ts'
 
 const CONNECTION: TaskOption = { kind: 'number', label: 'Id of the connection', isRequired: true, example: 1 }
 
-/** Those that it names itself; a source's are the columns that its scopes are looked up by. */
+/** The options that a plugin declares; for a source, the columns by which its scopes are looked up. */
 export function optionsOf({
   options,
   source,
@@ -30,7 +30,7 @@ export function optionsOf({
   }
 }
 
-/** Says what is wrong with a value; undefined: nothing. */
+/** Says what is wrong with a value; undefined: the value is fine. */
 export function oddValue({ kind }: TaskOption, value: unknown): string | undefined {
   const isFine = {
     text: () => typeof value === 'string',

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer as createSocketServer, type Ser
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { createTestClient, never } from './test-support.ts'
 
-// Read once, at the first question.
+// Set here because the code reads it once, at the first check.
 process.env.ENDPOINT_CIDR_BLACKLIST = '127.0.0.1/32,::1/128,10.9.0.0/16'
 process.env.ENDPOINT_CIDR_ALLOWED = '10.9.8.7/32'
 
@@ -27,7 +27,7 @@ const startServer = (host: string) =>
     host,
   )
 
-/** Does what it is asked, whatever it is. */
+/** A proxy that accepts every request. */
 const startTunnel = (host: string) =>
   listen(
     createServer().on('connect', (request, socket) => {
@@ -117,7 +117,7 @@ test('a server that redirects to a closed address is not followed', async () => 
   expect(heard).toEqual([])
 })
 
-/** A name whose answers change: open at the first questions, closed at all later ones. */
+/** A name whose addresses change: open in the first answers, blocked in all later ones. */
 function rebind(name: string, openAnswers: number): void {
   const { lookup } = dns
   const { lookup: resolve } = dns.promises
@@ -145,7 +145,7 @@ test('a name that was open when it was saved is not asked where it leads to late
   const address = `http://rebound.test:${port}`
   rebind('rebound.test', 1)
   await requireOpenEndpoint(address)
-  // As an endpoint and target of messages, as a proxy, and as what a proxy is asked for.
+  // As an endpoint and target of messages, as a proxy, and as the target of a request through a proxy.
   expect(await asked(address)).toMatch(REFUSED)
   expect(await asked(`http://${OPEN}:${port}`, address)).toMatch(REFUSED)
   expect(await asked(`http://${OPEN}:${port}`, `socks5://rebound.test:${port}`)).toMatch(REFUSED)

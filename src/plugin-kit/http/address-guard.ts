@@ -1,4 +1,4 @@
-/** Addresses are set by people; none may lead to where a machine keeps its own credentials. */
+/** Users enter addresses. None of them may lead to a place where a machine gets its own credentials. */
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import { lookup as resolve } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
@@ -7,7 +7,7 @@ import { readConfig } from '../../config.ts'
 import { UserError } from '../../errors.ts'
 import { embeddedIn, plainAddress } from './ip-address.ts'
 
-/** Link-local networks, and where clouds answer questions of their machines about themselves. */
+/** Link-local networks, and the metadata services of clouds. */
 const BLOCKED = [
   '169.254.0.0/16',
   'fe80::/10',
@@ -48,10 +48,10 @@ function lists(): Lists {
   return known
 }
 
-/** "Any address" leads to this machine. */
+/** The "any" addresses lead to this machine. */
 const MEANT: Readonly<Record<string, string>> = byName({ '0.0.0.0': '127.0.0.1', '::': '::1' })
 
-/** In one spelling first, and with every address of IPv4 that it stands for: each of them must be open. */
+/** Checks the address in its normal spelling, and every IPv4 address that it stands for. If one is blocked, so is the address. */
 function isBlocked(address: string): boolean {
   const { allowed, blocked } = lists()
   return [plainAddress(address), ...embeddedIn(address)].some((each) => {
@@ -61,7 +61,7 @@ function isBlocked(address: string): boolean {
   })
 }
 
-/** Such an address is not asked, whatever the answer would be. */
+/** Thrown for a blocked address, which is never contacted. */
 export class ClosedAddress extends UserError {}
 
 const refusal = (host: string) =>
@@ -76,7 +76,7 @@ export function requireOpenAddress(url: URL): void {
   if (isIP(host) && isBlocked(host)) throw refusal(host)
 }
 
-/** The addresses that a host leads to now, all of them open; none for a name that is not known here. */
+/** The addresses that a host leads to now; throws if one of them is blocked. Empty for a name that does not resolve here. */
 export async function openAddresses(host: string): Promise<readonly string[]> {
   const found = await resolve(plainHost(host), { all: true }).catch(() => [])
   if (found.some(({ address }) => isBlocked(address))) throw refusal(plainHost(host))
@@ -84,8 +84,8 @@ export async function openAddresses(host: string): Promise<readonly string[]> {
 }
 
 /**
- * For programs that connect by curl: `host:port:address,…`, so that the name means what was checked. Undefined for an address,
- * and for a name that is not known here.
+ * For programs that connect with curl: `host:port:address,…`, so that the name leads to the addresses that were checked.
+ * Undefined for an address, and for a name that does not resolve here.
  */
 export async function curlPin(address: string): Promise<string | undefined> {
   const { hostname, port, protocol } = new URL(address)
@@ -95,7 +95,7 @@ export async function curlPin(address: string): Promise<string | undefined> {
   return `${hostname}:${port || standard}:${found.map((each) => (each.includes(':') ? `[${each}]` : each)).join(',')}`
 }
 
-/** Said when settings are saved; a name that does not resolve now is refused when it is used, if it must be. */
+/** Checks an endpoint when settings are saved. A name that does not resolve yet is checked again when it is used. */
 export async function requireOpenEndpoint(endpoint: string): Promise<void> {
   const host = URL.parse(endpoint)?.hostname
   if (host) await openAddresses(host)
@@ -103,7 +103,7 @@ export async function requireOpenEndpoint(endpoint: string): Promise<void> {
 
 type Found = (error: Error | null, address: string | LookupAddress[], family?: number) => void
 
-/** Takes the place of the lookup of a connection, so that a name cannot change its meaning after it was checked. */
+/** Replaces the name lookup of a connection, so that a name cannot lead elsewhere after the check. */
 export function guardedLookup(host: string, options: LookupOptions, found: Found): void {
   lookup(host, { ...options, all: true }, (error, addresses) => {
     if (error) return found(error, [])

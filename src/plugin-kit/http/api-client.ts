@@ -16,37 +16,37 @@ import { createTransport, type Timeouts } from './transport.ts'
 import { createUsage, type Usage } from './usage.ts'
 
 export interface ApiClientOptions {
-  /** The connection's name, for messages. */
+  /** The connection's name, used in messages. */
   readonly connection: string
   readonly endpoint: string
-  /** Addresses of further servers of the same source: they are given the credentials too. */
+  /** Addresses of further servers of the same source, which get the credentials too. */
   readonly hosts?: readonly string[]
   readonly credentials?: readonly Credential[]
   /** The headers that carry a credential; not called for a connection without any. */
   readonly sign?: (credential: string) => Readonly<Record<string, string>>
-  /** For sources that answer a wrong credential with a page to sign in, and a status of success. */
+  /** For sources that answer a wrong credential with a sign-in page and a status of success. */
   readonly asksToSignIn?: (response: HttpResponse) => boolean
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>
-  /** What no message may show, besides the credentials. */
+  /** Text that must never appear in a message, besides the credentials. */
   readonly secrets?: readonly string[]
   readonly limits?: RateLimits
   /** http://, https:// or socks5://, with user and password if the proxy asks for them. */
   readonly proxy?: string | undefined
-  /** PEM certificates trusted besides the system's. */
+  /** PEM certificates that are trusted besides those of the system. */
   readonly certificates?: string | undefined
-  /** Talk to servers whoever they are (IN_SECURE_SKIP_VERIFY). */
+  /** Accept every certificate (IN_SECURE_SKIP_VERIFY). */
   readonly trustsAnyCertificate?: boolean
   /** `totalMs` is API_TIMEOUT. */
   readonly timeouts?: Partial<Timeouts>
   /** Further attempts after the first (API_RETRY). */
   readonly retries?: number
   readonly maxResponseBytes?: number
-  /** Names of fields and items of lists in one answer, all together: what is larger is not parsed. */
+  /** Limit for field names and list items in one answer, all together. A larger answer is not parsed. */
   readonly mostValues?: number
   /** Share pacing and quota with the other clients of the same connection. */
   readonly share?: { readonly connections: SharedConnections; readonly key: string }
-  /** Takes the place of the pacing within this process: one that other processes share. */
+  /** Replaces the pacing of this process with a budget that other processes share. */
   readonly budget?: Budget
   /** Shares the pace and the quota with other processes too. */
   readonly store?: BudgetStore | undefined
@@ -55,16 +55,16 @@ export interface ApiClientOptions {
 }
 
 export interface ApiClient {
-  /** The answer, if it is a success, a 304 or an accepted status; anything else is thrown as what happens next. */
+  /** Returns the answer if it is a success, a 304 or an accepted status. Otherwise the type of the error says what to do next. */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>
-  /** Page after page, in order. Store `page.state` with a page's records: `options.from` continues from there. */
+  /** Reads page after page, in order. Store `page.state` with a page's records: `options.from` continues from there. */
   pages(request: HttpRequest, paging: Paging, signal: AbortSignal, options?: PagesOptions): AsyncGenerator<Page, void>
   readonly usage: Usage
-  /** What the source still allows; undefined while it has not said. */
+  /** Number of requests that the source still allows; undefined until it has said so. */
   readonly requestsLeft: number | undefined
-  /** The text without the secrets of the connection, whoever wrote it. */
+  /** Removes the secrets of the connection from a text of any origin. */
   redact(text: string): string
-  /** What the source's clock said with the first answer that is no failure; undefined: none yet, or it does not say. */
+  /** The source's time in the first answer that is not a failure; undefined: no answer yet, or it gives no time. */
   readonly firstAnsweredAt: Date | undefined
   close(): Promise<void>
 }
@@ -154,16 +154,16 @@ function join(options: ApiClientOptions, clock: Clock): SharedConnection {
   return share.connections.join(share.key, settings, create)
 }
 
-/** Anything shorter is no secret, and hiding it would garble the message. */
+/** Shorter texts are not secrets, and hiding them would garble messages. */
 const SHORTEST_SECRET = 4
 
-/** What a proxy is told, too. */
+/** The secrets of a proxy's address, with the user and password together as the proxy gets them. */
 const proxySecrets = (proxy = ''): readonly string[] => {
   const { username, password } = URL.parse(proxy) ?? {}
   return password || username ? [...addressSecrets(proxy), decodeURIComponent(`${username}:${password}`)] : []
 }
 
-/** However servers quote them. */
+/** The forms in which servers may quote a secret. */
 const formsOf = (secret: string): readonly string[] => [
   secret,
   encodeURIComponent(secret),

@@ -1,4 +1,4 @@
-/** One request sent once, and what its answer means. */
+/** Sends one request once, and judges the answer. */
 import { parseExactBytes } from '../../database/exact-json.ts'
 import { tooMuchIn } from '../../database/json-size.ts'
 import { messageOf, UserError } from '../../errors.ts'
@@ -17,9 +17,9 @@ export interface AttemptContext {
   /** Sent with every request. */
   readonly headers: Headers
   readonly sign: ((credential: string) => Headers) | undefined
-  /** Whether an answer is the page at which people sign in: its status may claim success. */
+  /** Tells whether an answer is a sign-in page. Its status may claim success. */
   readonly asksToSignIn: ((response: HttpResponse) => boolean) | undefined
-  /** Names of fields and items of lists in one answer; undefined: any number. */
+  /** Limit for field names and list items in one answer; undefined: no limit. */
   readonly mostValues: number | undefined
   count(className: string, what: Partial<UsageCounts>): void
 }
@@ -50,7 +50,7 @@ export async function attempt(context: AttemptContext, target: Target, signal: A
     if (request.as !== 'bytes') requireFewValues(context, answer.bytes)
     const { json, malformed } = parse(answer.bytes, request)
     const response: HttpResponse = { ...answer, body: json, url: url.href, credential: lease.name }
-    // What a vendor says about time, it says by its own clock.
+    // Times in a vendor's answer are by its own clock.
     const theirNow = clock.now() - skew
     const quota = context.quota?.(response, theirNow)
     if (quota) lease.observe({ ...quota, resetsAt: later(quota.resetsAt, skew) })
@@ -92,15 +92,15 @@ function messageFor({ headers, sign }: AttemptContext, request: HttpRequest, lea
 
 const later = (time: Date, milliseconds: number) => new Date(time.getTime() + milliseconds)
 
-/** How far our clock is ahead of the server's: whole seconds, as it tells them, in milliseconds. `now` is when the head of the answer arrived. */
+/** Milliseconds by which our clock is ahead of the server's, in whole seconds. `now` is when the head of the answer arrived. */
 function skewOf({ date, age }: Headers, now: number): number {
-  // What a cache kept is older than it looks.
+  // An answer from a cache has an old date; `age` says by how much.
   const theirs = Date.parse(date ?? '') + (Number(age) || 0) * 1000
   return Number.isNaN(theirs) ? 0 : Math.ceil((now - theirs) / 1000) * 1000
 }
 
 function requireFewValues({ mostValues = Number.POSITIVE_INFINITY }: AttemptContext, bytes: Uint8Array): void {
-  // Whatever it is encoded in: what counts is written alike.
+  // Any encoding will do: the characters that are counted are the same.
   if (mostValues < bytes.length && tooMuchIn(Buffer.from(bytes).toString('latin1'), { values: mostValues })) {
     throw new ResponseTooLarge(`the answer has more than ${mostValues} names and list items`)
   }
@@ -115,7 +115,10 @@ function parse(bytes: Uint8Array, request: HttpRequest): { json?: unknown; malfo
   }
 }
 
-/** A page in front of the API says so in the middle of a run too: whether the endpoint is wrong shows when nothing else comes. */
+/**
+ * A web page instead of JSON can also come from a server in front of the API in the middle of a run. The endpoint is only wrong
+ * if nothing else ever comes.
+ */
 function misread(response: HttpResponse, malformed: string): Verdict {
   if (/html/i.test(response.headers['content-type'] ?? '')) {
     return {
@@ -125,7 +128,7 @@ function misread(response: HttpResponse, malformed: string): Verdict {
       isWebPage: true,
     }
   }
-  // The parser's message quotes the body, which is none of a log's business.
+  // The parser's message quotes the body, which must not get into a log.
   const at = / at position \d+/.exec(malformed)?.[0] ?? ''
   return { kind: 'retry', reason: `${response.status} with malformed JSON${at}`, heavy: true }
 }
@@ -136,7 +139,7 @@ const signIn = ({ status }: HttpResponse): Verdict => ({
 })
 
 const SILENCE: Verdict = { kind: 'retry', reason: '200 without a body', heavy: false }
-/** A success has something to say, unless its status says that it has not (204). */
+/** An answer with status 200 must have a body; only a 204 has none. */
 const isSilent = (request: HttpRequest, { status, bytes }: HttpResponse): boolean =>
   status === 200 && bytes.length === 0 && request.as !== 'bytes' && !/^HEAD$/i.test(request.method ?? 'GET')
 

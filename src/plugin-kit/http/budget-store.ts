@@ -1,18 +1,18 @@
-/** What processes that ask the same source know of each other's requests: a store that all of them see. */
+/** A store through which processes that ask the same source know of each other's requests. */
 
-/** What became of requests that were reserved, since the last report. */
+/** A report of what happened to reserved requests since the last one. */
 export interface QuotaReport {
-  /** Of the source, by the grant that they were reserved with. */
+  /** The window of the source in the grant with which they were reserved. */
   readonly window: number
-  /** Reserved before, and now ended or not needed. */
+  /** Number of reserved requests that have ended or are not needed. */
   readonly ended: number
-  /** Those of them about which the source said nothing: they count as used. */
+  /** Number of ended requests whose answer said nothing about the quota: they count as used. */
   readonly silent: number
-  /** The least that the source said is left, by an answer to one of them. */
+  /** The smallest remaining quota that an answer to one of them gave. */
   readonly told: { readonly remaining: number; readonly resetsInMs: number } | undefined
-  /** One of them was sent to find out: what came of it. */
+  /** Result of the request that was sent to find out the quota, if it is among them. */
   readonly probe: 'none' | 'told' | 'unlimited' | 'failed'
-  /** Whether more are to be reserved. */
+  /** True if more requests should be reserved. */
   readonly wantsMore: boolean
 }
 
@@ -21,17 +21,17 @@ export interface QuotaGrant {
   readonly granted: number
   readonly window: number
   readonly endsInMs: number
-  /** Nobody knows yet what the source allows: the one request that was granted finds out. */
+  /** Nobody knows the source's quota yet: the one request that was granted finds it out. */
   readonly isProbe: boolean
-  /** Others find out, or have reserved what is left: it is worth asking again after so long. */
+  /** Other processes are finding it out, or have reserved the rest. Ask again after this time. */
   readonly askAgainInMs?: number
 }
 
 export interface BudgetStore {
   ask(name: string, report: QuotaReport): Promise<QuotaGrant>
   /**
-   * Books so many starts of an even pace. Gives how many milliseconds from now the place of the first is; negative: how
-   * long ago it was.
+   * Books `count` starts at an even pace. Returns the milliseconds from now until the first of them; negative if it is in the
+   * past.
    */
   book(name: string, count: number, intervalMs: number): Promise<number>
 }

@@ -21,7 +21,7 @@ describe('a rate', () => {
         }
         starts.sort((a, b) => a - b)
         for (let index = requests; index < starts.length; index++) {
-          // Starts at both ends of a window are an hour apart, less what floating point loses.
+          // Starts at both ends of a window are an hour apart, apart from rounding errors.
           expect(starts[index]! - starts[index - requests]!).toBeGreaterThanOrEqual(HOUR - 0.001)
         }
       }),

@@ -11,18 +11,18 @@ export interface ClassLimits {
 }
 
 export interface RateLimits {
-  /** Fixed by whoever set up the connection, for all endpoint classes together. Without it only the vendor's quota counts. */
+  /** Set in the connection, for all endpoint classes together. Without it only the vendor's quota counts. */
   readonly requestsPerHour?: number
-  /** Requests under way at a time, 10 unless set. */
+  /** Number of requests in progress at a time; default: 10. */
   readonly concurrency?: number
-  /** Endpoint classes that bear less than the connection as a whole. */
+  /** Endpoint classes with lower limits than the connection as a whole. */
   readonly classes?: Readonly<Record<string, ClassLimits>>
   readonly quota?: QuotaReader
 }
 
-/** Decides when a request may start. Clients of one connection share one, and with a store those of other processes too. */
+/** Decides when a request may start. Clients of one connection share a budget; with a store, other processes share it too. */
 export interface Budget {
-  /** Resolves when one more request may start; call the result when it has ended. `onWait` hears of waits for the rate. */
+  /** Resolves when one more request may start; call the result when it has ended. `onWait` is called before waits for the rate. */
   enter(
     className: string,
     signal: AbortSignal,
@@ -33,12 +33,12 @@ export interface Budget {
 
 export const DEFAULT_CONCURRENCY = 10
 const HOUR = 3_600_000
-/** Starts that are booked at a time: as many as are due within this time. */
+/** As many starts are booked at a time as are due within these milliseconds. */
 const BOOKED_AHEAD = 2000
 const MOST_BOOKED = 20
 const MINUTE = 60_000
 
-/** `place` names the connection to other processes. */
+/** `place` identifies the connection for other processes. */
 export function createBudget(limits: RateLimits, clock: Clock, place = ''): Budget {
   const connection = gate({ ...limits, concurrency: limits.concurrency ?? DEFAULT_CONCURRENCY }, clock, place)
   const classes = new Map(
@@ -46,7 +46,7 @@ export function createBudget(limits: RateLimits, clock: Clock, place = ''): Budg
   )
   return {
     async enter(className, signal, onWait, store) {
-      // The class first: what waits for a slow class must not hold a slot that another class could use.
+      // The class comes first: a request that waits for a slow class must not hold a slot that another class could use.
       const leaveClass = await classes.get(className)?.(signal, onWait, store)
       try {
         const leaveConnection = await connection(signal, onWait, store)
@@ -94,16 +94,16 @@ function gate(limits: ClassLimits, clock: Clock, place: string): Gate {
 }
 
 interface Rate {
-  /** Books the next start and says how many milliseconds away it is. */
+  /** Books the next start and returns the milliseconds until then. */
   reserve(now: number): number
   giveBack(): void
-  /** The same over all processes: the moment of the next start, by our clock. */
+  /** The same across all processes: returns the moment of the next start, by our clock. */
   book(store: BudgetStore, clock: Clock): Promise<number>
 }
 
 /**
- * Spaces requests evenly, but lets a sixtieth of the allowance go at once after a quiet time. The burst is taken off
- * the steady rate, so that no window of the period's length ever holds more than `requests`.
+ * Spaces requests evenly, but allows a sixtieth of the limit at once after a quiet time. The burst is subtracted from the steady
+ * rate, so that no window of the period's length ever holds more than `requests`.
  */
 export function createRate(requests: number, period: number, place = ''): Rate {
   const burst = Math.max(1, Math.floor(requests / 60))
@@ -113,7 +113,7 @@ export function createRate(requests: number, period: number, place = ''): Rate {
     .update(JSON.stringify([place, requests, period]))
     .digest('hex')
   const atOnce = Math.max(1, Math.min(MOST_BOOKED, Math.floor(BOOKED_AHEAD / interval)))
-  /** Places that are booked and not taken, by our clock. */
+  /** Starts that are booked and not used yet, by our clock. */
   let places: number[] = []
   let booking: Promise<void> | undefined
   return {
@@ -133,7 +133,7 @@ export function createRate(requests: number, period: number, place = ''): Rate {
           .book(name, atOnce, interval)
           .then((first) => {
             const now = clock.now()
-            // A place of long ago is worth no more than a full burst.
+            // However old the booked place is, it allows no more than a full burst.
             const from = Math.max(now, now + first)
             const burstBefore = (burst - 1) * interval
             places = Array.from({ length: atOnce }, (_, index) => Math.max(now, from + index * interval - burstBefore))

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Time and chance, injectable so that no test depends on either. */
+/** Time and random numbers, injectable so that no test depends on either. */
 export interface Clock {
   now(): number
   /** Rejects with the signal's reason as soon as it aborts. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>
-  /** From 0 up to, but without, 1. */
+  /** A number from 0 up to, but not including, 1. */
   random(): number
 }
 
-/** Long sleeps are taken in steps, so that a suspended machine wakes by the wall clock, and setTimeout's 24 days suffice. */
+/** Long sleeps are divided, so that a suspended machine wakes up in time, and setTimeout's limit of 24 days does not matter. */
 const LONGEST_STEP = 60_000
 
 export const systemClock: Clock = {

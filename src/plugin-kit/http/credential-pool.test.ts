@@ -14,7 +14,7 @@ const quota = quotaFromHeaders({
 })
 const tokenOf = ({ headers }: Received) => headers.authorization?.replace('Bearer ', '') ?? ''
 
-/** A server that grants every token so many requests an hour, by a clock of the test's. */
+/** A server that grants every token a number of requests an hour, by a clock that the test controls. */
 async function startLimited(limits: Record<string, number>, clock: { now(): number }) {
   const windows = new Map<string, { used: number; resetsAt: number }>()
   const server = await startServer((request): Answer => {
@@ -68,7 +68,7 @@ describe('quota', () => {
       credentials: ['a', 'b'],
       limits: { quota, concurrency: 5 },
     })
-    // The first answers tell what is left.
+    // The first answers show the remaining quota.
     await client.send({ path: '/' }, never)
     await client.send({ path: '/' }, never)
     await Promise.all(Array.from({ length: 8 }, () => client.send({ path: '/' }, never)))
@@ -141,7 +141,7 @@ describe('quota', () => {
 })
 
 describe('the vendor’s clock', () => {
-  /** Grants nothing before `resetsAt` by its own clock, which is `ahead` of ours. */
+  /** A server that grants nothing before `resetsAt` by its own clock, which is `ahead` of ours. */
   async function startElsewhere(ahead: number, told: (theirNow: number, resetsAt: number) => Answer) {
     const { clock } = createTestClient('http://127.0.0.1:1')
     const theirNow = () => clock.now() + ahead
@@ -287,7 +287,7 @@ describe('401', () => {
     await expect(first.send({ path: '/' }, never)).rejects.toThrow(UserError)
     await expect(first.send({ path: '/' }, never)).rejects.toThrow(UserError)
     expect(server.received.length).toBe(1)
-    // Still refused: asked once more by another client, for which it would be the end.
+    // The token is still refused. Another client tries it once more, because otherwise it would have to give up.
     await expect(open().send({ path: '/' }, never)).rejects.toThrow(/token 1 of 1: 401 Bad credentials/)
     expect(server.received.length).toBe(2)
     refused.clear()

@@ -21,28 +21,31 @@ import { endOne, type Permit, reserveOne, type Told } from './quota-share.ts'
 
 /** A credential taken for one request. */
 export interface Lease {
-  /** For messages: never the secret. */
+  /** Name for messages; never the secret. */
   readonly name: string
   readonly value: string
-  /** False once it was lost or spent after it was taken. */
+  /** False if the credential was lost or spent after it was taken. */
   isUsable(): boolean
   observe(quota: Quota): void
-  /** So many milliseconds is our clock ahead of the source's. */
+  /** Notes by how many milliseconds our clock is ahead of the source's. */
   saw(skew: number): void
   pause(until: number, className?: string): void
   accepted(): void
-  /** The server said 401: a refreshing credential is refreshed once, any other rests. True when its rest began now. */
+  /** Call after a 401: a refreshing credential is refreshed once, any other rests for a while. True if its rest began now. */
   refused(reason: string): boolean
   release(): void
 }
 
 export interface TakeOptions {
-  /** Where what is left is shared with other processes. */
+  /** Store through which the remaining quota is shared with other processes. */
   readonly store?: BudgetStore | undefined
   /** Names of credentials that this request has already failed with. */
   readonly except?: ReadonlySet<string>
   readonly prefer?: string | undefined
-  /** Names of those that the server has refused whoever asks; the pool adds to them. To others a rest is no reason to give up. */
+  /**
+   * Names of credentials that the server has refused to this caller; the pool adds to them. A caller gives up a resting credential
+   * only if it is in this set.
+   */
   readonly refused: Set<string>
   onWait(until: Date): void
   onLost(name: string, reason: string): void
@@ -50,26 +53,26 @@ export interface TakeOptions {
 
 export interface CredentialPool {
   readonly size: number
-  /** The credential with most quota left; waits for the earliest reset when all are spent. Undefined when none is left to try. */
+  /** Takes the credential with most quota left; waits for the earliest reset if all are spent. Undefined if none is left to try. */
   take(className: string, signal: AbortSignal, options: TakeOptions): Promise<Lease | undefined>
   /** Every secret value in use, for redaction. */
   secrets(): readonly string[]
-  /** Why credentials rest. */
+  /** The reasons why credentials rest. */
   losses(): readonly string[]
-  /** What all of them together still allow, by what the source said last; undefined while it has not. */
+  /** Number of requests that all credentials together still allow, as the source last said; undefined until it has said so. */
   requestsLeft(): number | undefined
 }
 
-/** What the slots of a pool share. */
+/** Data that the slots of a pool share. */
 interface Pool {
-  /** The server whose quotas these are. */
+  /** The server to which the quotas belong. */
   readonly place: string
   readonly slots: readonly Slot[]
   readonly clock: Clock
-  /** The class of requests that a quota was last told for. */
+  /** The class of requests for which the source last gave a quota. */
   lastClass: string
   takes: number
-  /** Resolved when a slot may have become free. */
+  /** Resolves when a slot may have become free. */
   wake: PromiseWithResolvers<void>
 }
 
@@ -99,7 +102,7 @@ export function createCredentialPool(credentials: readonly Credential[], clock: 
   }
 }
 
-/** Those that rest are used only where there is no other. */
+/** Resting credentials are used only if there is no other. */
 function usableSlots({ slots, clock }: Pool, { except, refused }: TakeOptions): readonly Slot[] {
   const possible = slots.filter(
     (slot) => !except?.has(slot.name) && !(isResting(slot, clock) && refused.has(slot.name)),
@@ -117,7 +120,7 @@ function choose({ clock }: Pool, usable: readonly Slot[], className: string, pre
 
 const compare = (a: number, b: number) => (a === b ? 0 : a - b)
 
-/** Undefined where its value cannot be refreshed: it rests then. */
+/** Undefined if the value cannot be refreshed; the credential then rests. */
 async function takeSlot(
   pool: Pool,
   slot: Slot,
@@ -139,7 +142,7 @@ async function takeSlot(
     end(undefined)
     if (!(error instanceof UserError)) throw error
     refused.add(slot.name)
-    // Of those that waited for one refresh the first tells.
+    // If several requests waited for the same refresh, only the first reports the failure.
     if (slot.refusals !== refusals) return undefined
     restAndWake(pool, slot, error.message)
     onLost(slot.name, error.message)
@@ -147,7 +150,7 @@ async function takeSlot(
   }
 }
 
-/** Undefined: others have spent the quota, or find out what there is. */
+/** Undefined: other processes have spent the quota, or are finding it out. */
 async function reserve(
   { clock, place }: Pool,
   slot: Slot,
@@ -169,7 +172,7 @@ async function becomeReady(
   onWait: (until: Date) => void,
 ): Promise<void> {
   const until = Math.min(...usable.map((slot) => readyAt(slot, className, clock)))
-  // What is left is promised to requests under way; one of them will end.
+  // The rest of the quota is reserved for requests in progress; one of them will end.
   if (until === 0) return orAborted(wake.promise, signal)
   onWait(new Date(until))
   await clock.sleep(until - clock.now(), signal)
@@ -209,7 +212,7 @@ function leaseOf(
     refused(reason) {
       if (!isRefusalFinal(slot, value)) return false
       refusedBefore.add(slot.name)
-      // Those that were sent before the rest are refused late.
+      // A request that was sent before the rest began may be refused afterwards.
       if (slot.refusals !== refusals) return false
       restAndWake(pool, slot, reason)
       return true

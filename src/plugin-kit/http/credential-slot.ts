@@ -1,4 +1,4 @@
-/** One credential of a pool: its value, what is left of its quota, and until when it pauses or rests. */
+/** One credential of a pool: its value, its remaining quota, and the time until which it pauses or rests. */
 import { UserError } from '../../errors.ts'
 import { type Clock, orAborted } from './clock.ts'
 import type { Quota } from './quota.ts'
@@ -8,10 +8,10 @@ export interface RefreshedCredential {
   readonly value: string
   /** By the source's clock. */
   readonly expiresAt: Date
-  /** What the source's clock said when it gave the value. */
+  /** The source's time when it gave the value. */
   readonly answeredAt?: Date
 }
-/** The value that has run out or was refused, if there was one, and what the source's clock says. */
+/** The value that has expired or was refused, if there was one, and the time by the source's clock. */
 export interface Worn {
   readonly value: string | undefined
   readonly now: number
@@ -20,12 +20,12 @@ export interface Worn {
 /** A credential that expires, such as a GitHub App's installation token. A UserError from `refresh` ends its use. */
 export interface RefreshingCredential {
   readonly name: string
-  /** Tells it from another of this name, which clients must not take for it. */
+  /** Distinguishes it from another credential with this name, which clients must not confuse with it. */
   readonly version?: string
   refresh(worn?: Worn): Promise<RefreshedCredential>
 }
 
-/** A token as it is; several may be pooled. */
+/** A plain token, or a credential that refreshes itself; several may be pooled. */
 export type Credential = string | RefreshingCredential
 
 export interface Slot {
@@ -35,43 +35,43 @@ export interface Slot {
   /** Both by the source's clock. */
   refreshAt: number
   expiresAt: number
-  /** How far our clock is ahead of it. */
+  /** Milliseconds by which our clock is ahead of the source's. */
   skew: number
   refreshing: Promise<string> | undefined
-  /** The value that the server refused last, until it accepts a newer one. */
+  /** The last value that the server refused, until it accepts a newer one. */
   refusedValue: string | undefined
-  /** Refused, and not asked again before, unless there is no other. */
+  /** The credential was refused, and is not used before this time unless there is no other. */
   restsUntil: number
-  /** How often in a row. */
+  /** Number of refusals in a row. */
   refusals: number
   loss: string
-  /** By class, as the quotas are. */
+  /** Requests in progress, by class like the quotas. */
   readonly inFlight: Map<string, number>
   lastTaken: number
   readonly quotas: Map<string, { remaining: number; resetsAt: number }>
-  /** By class: what this process holds of a quota that others share. */
+  /** By class: the share of this process in a quota that other processes use too. */
   readonly shares: Map<string, QuotaShare>
-  /** By class; '' stands for all. */
+  /** End of a pause by class; '' stands for all classes. */
   readonly pauses: Map<string, number>
 }
 
 const REFRESH_MARGIN = 5 * 60_000
-/** A quota whose reset moved by less is still the same one. */
+/** If the reset of a quota moves by less than this, it is still the same quota. */
 const SAME_WINDOW = 5_000
-/** Vendors tell their clock in whole seconds. */
+/** Vendors give their time in whole seconds. */
 const RESET_MARGIN = 1_000
-/** A server that is being restarted may refuse what is good; one that sees too many bad credentials may refuse us for good. */
+/** A server may refuse a good credential while it restarts. But one that sees too many bad credentials may block us for ever. */
 const FIRST_REST = 60_000
 const LONGEST_REST = 3_600_000
 
 export const isResting = ({ restsUntil }: Slot, clock: Clock): boolean => restsUntil > clock.now()
 
-/** Leaves it alone for a while, longer each time. */
+/** Stops using a credential for a while, longer each time. */
 export function rest(slot: Slot, reason: string, clock: Clock): void {
   slot.restsUntil = clock.now() + Math.min(LONGEST_REST, FIRST_REST * 2 ** slot.refusals)
   slot.refusals++
   slot.loss = `${slot.name}: ${reason}`
-  // What refreshes itself starts again.
+  // A credential that refreshes itself starts again.
   slot.refusedValue = undefined
   slot.refreshAt = 0
   slot.expiresAt = 0
@@ -88,12 +88,12 @@ export function observe({ quotas }: Slot, className: string, quota: Quota): void
   const resetsAt = quota.resetsAt.getTime()
   const isSame = known && Math.abs(known.resetsAt - resetsAt) < SAME_WINDOW
   if (known && !isSame && resetsAt < known.resetsAt) return
-  // Answers overtake each other: within one window only the lowest count can be the latest.
+  // Answers may arrive out of order. Within one window, only the lowest count can be the latest.
   if (isSame) known.remaining = Math.min(known.remaining, quota.remaining)
   else quotas.set(className, { remaining: quota.remaining, resetsAt })
 }
 
-/** `place`: the server whose quota it is. A credential that refreshes itself is known by its name. */
+/** `place`: the server to which the quota belongs. A credential that refreshes itself is identified by its name and version. */
 export function shareOf({ source, shares }: Slot, place: string, className: string): QuotaShare {
   const secret = typeof source === 'string' ? source : [source.name, source.version]
   const share = shares.get(className) ?? createShare([place, secret, className])
@@ -101,18 +101,18 @@ export function shareOf({ source, shares }: Slot, place: string, className: stri
   return share
 }
 
-/** Others have used it up. */
+/** Notes that other processes have used up the quota. */
 export function spend({ quotas }: Slot, className: string, until: number): void {
   quotas.set(className, { remaining: 0, resetsAt: until })
 }
 
-/** Requests left, those under way taken off; infinite while the vendor has not said. */
+/** Requests left, minus those in progress; infinite until the vendor has given a quota. */
 export function remainingFor(slot: Slot, className: string, clock: Clock): number {
   const quota = quotaOf(slot, className, clock)
   return quota ? quota.remaining - (slot.inFlight.get(className) ?? 0) : Number.POSITIVE_INFINITY
 }
 
-/** When the slot may be used again, 0 for now. */
+/** The time when the slot may be used again; 0: now. */
 export function readyAt(slot: Slot, className: string, clock: Clock): number {
   const quota = quotaOf(slot, className, clock)
   const spentUntil = quota && quota.remaining <= 0 ? quota.resetsAt + RESET_MARGIN : 0
@@ -120,7 +120,7 @@ export function readyAt(slot: Slot, className: string, clock: Clock): number {
   return at > clock.now() ? at : 0
 }
 
-/** Its value, refreshed where it runs out. */
+/** Returns the value of the credential, refreshed if it is about to expire. */
 export async function currentValue(slot: Slot, clock: Clock, signal: AbortSignal): Promise<string> {
   const { source } = slot
   if (typeof source === 'string') return source
@@ -148,10 +148,10 @@ export async function currentValue(slot: Slot, clock: Clock, signal: AbortSignal
   }
 }
 
-/** After a 401: false where the value is refreshed and tried once more, or where the answer is about an older value. */
+/** For a 401: false if the value will be refreshed and tried once more, or if the answer is about an older value. */
 export function isRefusalFinal(slot: Slot, value: string): boolean {
   if (typeof slot.source === 'string') return true
-  // Requests sent before the refresh are refused late, and say nothing about the new value.
+  // Requests that were sent before the refresh may be refused after it, and say nothing about the new value.
   if (slot.value !== value || slot.refusedValue === value) return false
   if (slot.refusedValue !== undefined) return true
   slot.refusedValue = value
@@ -162,7 +162,7 @@ export function isRefusalFinal(slot: Slot, value: string): boolean {
 
 export function slotsOf(credentials: readonly Credential[]): readonly Slot[] {
   const sources = [...new Set(credentials.map((one) => (typeof one === 'string' ? one.trim() : one)).filter(Boolean))]
-  // A server that asks for no credential is served by one that is empty.
+  // For a server without credentials, one empty credential is used.
   if (sources.length === 0) sources.push('')
   return sources.map((source, index) => ({
     name: typeof source === 'string' ? `token ${index + 1} of ${sources.length}` : source.name,

@@ -1,19 +1,19 @@
 import { FatalError, RetryableError, UserError } from '../../errors.ts'
 
 export interface FailureDetails {
-  /** What was asked for, as it may be shown. */
+  /** The requested address without secrets. */
   readonly address?: string
-  /** Undefined when no answer came. */
+  /** Undefined if no answer came. */
   readonly status?: number | undefined
   /** Asking for less at once may help: the answer was too slow, cut off or too large. */
   readonly heavy?: boolean
   readonly retryAfterMs?: number | undefined
-  /** Whatever else is asked of this connection would fail alike: no answer comes, or the quota is spent. */
+  /** Every other request of this connection would fail too: no answer comes, or the quota is spent. */
   readonly ofConnection?: boolean
   readonly cause?: unknown
 }
 
-/** Every attempt failed in a way that a later run may not see again. */
+/** Every attempt failed, but a later run may succeed. */
 export class HttpRetryableError extends RetryableError {
   readonly address: string
   readonly status: number | undefined
@@ -29,7 +29,7 @@ export class HttpRetryableError extends RetryableError {
   }
 }
 
-/** The server's last word on this request. */
+/** The server refused this request for good. */
 export class HttpFatalError extends FatalError {
   readonly address: string
   readonly status: number | undefined
@@ -42,10 +42,10 @@ export class HttpFatalError extends FatalError {
   }
 }
 
-/** What came is not what was asked for: neither it nor the place where it came from can be trusted. */
+/** The answer does not belong to the request: neither the answer nor the checkpoint that led to it can be trusted. */
 export class HttpMisleadingError extends HttpFatalError {}
 
-/** None of the credentials may ask for this; other things they may. */
+/** None of the credentials may ask for this, though they may ask for other things. */
 export class HttpForbiddenError extends UserError {
   readonly address: string
   constructor(message: string, address: string) {
@@ -57,7 +57,7 @@ export class HttpForbiddenError extends UserError {
 export const isHeavy = (error: unknown): error is HttpRetryableError | HttpFatalError =>
   (error instanceof HttpRetryableError || error instanceof HttpFatalError) && error.heavy
 
-/** A failure that is about what was asked for, and says nothing of other requests. */
+/** True for a failure that concerns only this request, and says nothing about others. */
 export const isOfRequest = (error: unknown): error is HttpRetryableError | HttpFatalError | HttpForbiddenError =>
   error instanceof HttpFatalError ||
   error instanceof HttpForbiddenError ||

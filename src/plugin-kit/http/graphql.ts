@@ -5,10 +5,10 @@ import type { Paging } from './paging.ts'
 import type { Quota } from './quota.ts'
 
 export interface GraphqlOptions {
-  /** '/graphql' unless told. */
+  /** Default: '/graphql'. */
   readonly path?: string
   readonly class?: string
-  /** Take what there is when some of the things asked for by name do not exist, or may not be seen. */
+  /** Accept an answer in which some of the things asked for by name are missing, because they do not exist or are hidden. */
   readonly tolerateMissing?: boolean
 }
 
@@ -23,7 +23,7 @@ export function graphqlRequest(
     class: className,
     body: { query, variables },
     check: (response, now, quota) => graphqlVerdict(response, tolerateMissing, now, quota),
-    // What was named and does not exist any more is not missing.
+    // A named thing that does not exist any more does not count as missing.
     problems: ({ body }) =>
       errorsIn(body).flatMap((error) => (tolerateMissing && isGone(error) ? [] : problemOf(error))),
   }
@@ -41,7 +41,7 @@ const SECONDARY = /secondary rate limit|abuse detection/i
 const TOO_LARGE = /MAX_NODE_LIMIT|RESOURCE_LIMITS|node limit|too many nodes|resource limits|complexity/i
 const PASSING = /time.?out|timed out|something went wrong|in time|service unavailable|temporarily/i
 const FORBIDDEN = /FORBIDDEN|INSUFFICIENT_SCOPES|UNAUTHORIZED/
-/** What the settings of the connection can mend is told, and never passed over. */
+/** Errors that a change of the connection's settings can solve. They are always reported. */
 const MENDABLE = /INSUFFICIENT_SCOPES|UNAUTHORIZED/
 
 const errorsIn = (body: RawRecord): readonly GraphqlError[] => (Array.isArray(body?.errors) ? body.errors : [])
@@ -51,15 +51,15 @@ const isGone = (error: GraphqlError): boolean => kindOf(error) === 'NOT_FOUND'
 const isInList = ({ path }: GraphqlError): boolean => path?.some((step) => typeof step === 'number') ?? false
 
 /**
- * What decides about an error: its type; or, where the server gives none and the error is not about one node, its message
- * without what stands in quotes, which people wrote.
+ * The text by which an error is classified: its type; or, if the server gives none and the error is not about one node, its
+ * message. Text in quotes is removed from the message, because people wrote it.
  */
 function signOf(error: GraphqlError): string {
   if (kindOf(error) || isInList(error)) return kindOf(error)
   return (error.message ?? '').replaceAll(/'[^']*'|"[^"]*"|`[^`]*`/g, '')
 }
 
-/** An error about something inside of a list, or, where missing ones are tolerated, about one of the things named. */
+/** True for an error about something inside a list or, if missing things are tolerated, about one of the named things. */
 const isOfPart = (error: GraphqlError, tolerateMissing: boolean): boolean =>
   !MENDABLE.test(kindOf(error)) &&
   (isInList(error) || (tolerateMissing && (error.path !== undefined || isGone(error) || isHidden(error))))
@@ -70,7 +70,7 @@ const problemOf = (error: GraphqlError): string => {
   return error.path ? `${error.path.join('.')}: ${message}` : message
 }
 
-/** GraphQL answers 200 and puts its failures into a list: the gravest of them decides. */
+/** GraphQL answers 200 and puts its failures into a list. The most serious of them decides. */
 function graphqlVerdict(
   response: HttpResponse,
   tolerateMissing: boolean,
@@ -109,7 +109,7 @@ function graphqlVerdict(
   return { kind: some(FORBIDDEN) ? 'forbidden' : 'failed', reason }
 }
 
-/** The quota of an answer to a query that selects `rateLimit { cost remaining resetAt }`. */
+/** Reads the quota from the answer to a query that selects `rateLimit { cost remaining resetAt }`. */
 export function quotaFromGraphql({ body }: HttpResponse): Quota | undefined {
   const limit = body?.data?.rateLimit
   if (typeof limit?.remaining !== 'number' || limit.limit === 0) return undefined
@@ -124,10 +124,10 @@ export interface Connection {
 
 export interface GraphqlPagingOptions {
   readonly size: number
-  /** The query's variables for page size and cursor: `$pageSize: Int!, $cursor: String` unless told. */
+  /** The query's variables for page size and cursor; default: `$pageSize: Int!, $cursor: String`. */
   readonly sizeVariable?: string
   readonly cursorVariable?: string
-  /** Where the paged list is in the data; null where its parent does not exist. */
+  /** Finds the paged list in the data; null if its parent does not exist. */
   readonly connection: (data: RawRecord) => Connection | null | undefined
 }
 
@@ -149,7 +149,7 @@ export function graphql(options: GraphqlPagingOptions): Paging {
       return info?.hasNextPage && info.endCursor ? { size, cursor: info.endCursor } : undefined
     },
     resize: (state, size) => ({ ...state, size }),
-    // A node may be null where the reader lacks the right to see it.
+    // A node is null if the credential may not see it.
     records: (response) => connectionIn(response)?.nodes?.filter((node) => node !== null) ?? [],
     total: (response) => connectionIn(response)?.totalCount,
   }

@@ -3,7 +3,7 @@ import { guardedLookup, requireOpenAddress } from './address-guard.ts'
 
 let agent: Agent | undefined
 
-/** `fetch` for libraries that bring none of their own, to open addresses only; it follows no redirects, which may lead elsewhere. */
+/** `fetch` for libraries, only to addresses that are not blocked. It follows no redirects, because they may lead elsewhere. */
 export const guardedFetch = (async (address: string, options: object) => {
   requireOpenAddress(new URL(address))
   const undici = await import('undici')

@@ -1,4 +1,4 @@
-/** What a run may want to tell its user; `message` says it in words, without secrets. */
+/** News that a run may show to its user; `message` is a text without secrets. */
 export type HttpEvent =
   | { readonly kind: 'waiting'; readonly message: string; readonly until: Date }
   | { readonly kind: 'retrying'; readonly message: string; readonly attempt: number; readonly delayMs: number }

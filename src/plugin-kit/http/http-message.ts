@@ -7,31 +7,31 @@ import type { Quota } from './quota.ts'
 export type QueryValue = string | number | boolean | readonly (string | number)[] | undefined
 export type Query = Readonly<Record<string, QueryValue>>
 
-/** Every request of the kit only reads, whatever its method, and may therefore be sent again. */
+/** A request. Every request of the kit only reads, whatever its method, so it may be sent again. */
 export interface HttpRequest {
   readonly method?: string
   /** Relative to the connection's endpoint, or absolute on the same origin or another host of the connection. */
   readonly path: string
-  /** Undefined values are left out, lists repeat their name. */
+  /** Undefined values are left out; a list repeats its name for each item. */
   readonly query?: Query
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as JSON; URLSearchParams as a form. */
+  /** Sent as JSON; URLSearchParams are sent as a form. */
   readonly body?: unknown
   /** Endpoint class for pacing and quota, named after the vendor's own: core, search, graphql. */
   readonly class?: string
-  /** An ETag seen before: the answer may then be a 304, which most vendors do not count. */
+  /** ETag of an earlier answer: the answer may then be a 304, which most vendors do not charge. */
   readonly ifNoneMatch?: string
-  /** The credential that saw the ETag (`HttpResponse.credential`): vendors compute ETags per credential. */
+  /** The credential that got the ETag (`HttpResponse.credential`): vendors compute ETags per credential. */
   readonly preferCredential?: string
-  /** Statuses that are an answer and not a failure, such as 404 for "nothing here". */
+  /** Statuses that count as an answer and not as a failure, such as 404 for "nothing here". */
   readonly accept?: readonly number[]
-  /** For a caller that can ask for less instead: attempts at an answer that proves too heavy for the server. */
+  /** For a caller that can ask for less instead: number of attempts if the answer is too heavy for the server. */
   readonly heavyAttempts?: number
   /** 'bytes' skips reading the body as JSON. */
   readonly as?: 'json' | 'bytes'
   /** For vendors that answer 200 and put the failure in the body. */
   readonly check?: (response: HttpResponse, now: number, quota: Quota | undefined) => Verdict | undefined
-  /** What is missing in an answer that is taken nevertheless: told as a gap. */
+  /** Says what is missing in an answer that is accepted nevertheless; it becomes a gap. */
   readonly problems?: (response: HttpResponse) => readonly string[]
 }
 
@@ -39,20 +39,20 @@ export interface HttpResponse {
   readonly status: number
   /** Names in lower case; repeated headers joined by a comma. */
   readonly headers: Readonly<Record<string, string>>
-  /** The parsed JSON; undefined when the body is empty or was asked for as bytes. */
+  /** The parsed JSON; undefined if the body is empty or was asked for as bytes. */
   readonly body: RawRecord
   readonly bytes: Uint8Array
-  /** After redirects. */
+  /** The address after redirects. */
   readonly url: string
-  /** Which credential of the pool was used: a name, never the secret. */
+  /** Name of the credential of the pool that was used; never the secret. */
   readonly credential: string
 }
 
-/** What an answer means for the request. */
+/** The meaning of an answer for its request. */
 export type Verdict =
   | { readonly kind: 'ok' }
   | { readonly kind: 'redirect'; readonly location: string }
-  /** `heavy`: asking for less at once may help. `isWebPage`: where nothing else ever comes, the endpoint is wrong. */
+  /** `heavy`: asking for less at once may help. `isWebPage`: if nothing else ever comes, the endpoint is wrong. */
   | {
       readonly kind: 'retry'
       readonly reason: string
@@ -60,26 +60,26 @@ export type Verdict =
       readonly retryAfterMs?: number
       readonly isWebPage?: boolean
     }
-  /** The credential may not ask again before `until`: for anything, or with `ofClass` only for this class. */
+  /** The credential may not be used again before `until`: for any request or, with `ofClass`, for requests of this class. */
   | { readonly kind: 'limited'; readonly reason: string; readonly until?: Date; readonly ofClass: boolean }
   | { readonly kind: 'unauthorized'; readonly reason: string }
   | { readonly kind: 'forbidden'; readonly reason: string }
   | { readonly kind: 'too-large'; readonly reason: string }
-  /** The user's to fix, in the settings of the connection. */
+  /** The user has to correct the settings of the connection. */
   | { readonly kind: 'misconfigured'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string }
 
 export const DEFAULT_CLASS = 'core'
 
-/** More layers of encoding than anybody means. */
+/** More layers of percent-encoding than anybody needs. */
 const DEEPEST_ENCODING = 5
 
-/** A path that stays below the one that it is put behind, however often servers on the way decode it. */
+/** Returns a path that stays below the path to which it is appended, however often servers on the way decode it. */
 function belowPath(path: string): string {
   let plain = path.replace(/[?#].*$/s, '')
   let isBelow = !plain.includes('\\')
   for (let layer = 0; isBelow; layer++) {
-    // Parsers of addresses leave line breaks out, and some servers what follows a semicolon.
+    // URL parsers drop tabs and line breaks, and some servers drop everything after a semicolon.
     const parts = plain.replace(/[\t\r\n]/g, '').split(/[/\\]/)
     isBelow = layer < DEEPEST_ENCODING && !parts.some((part) => /^\.{1,2}(?:;.*)?$/.test(part))
     const decoded = plain.replace(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)))
@@ -89,7 +89,7 @@ function belowPath(path: string): string {
   throw new UserError('The path must lie below the endpoint of the connection: write it without .. and backslashes.')
 }
 
-/** The absolute URL of a request. Refuses another origin, which would be sent the connection's credentials. */
+/** The absolute URL of a request. Refuses another origin, because the connection's credentials would be sent to it. */
 export function urlOf(endpoint: string, request: HttpRequest, hosts: readonly string[] = []): URL {
   const base = new URL(endpoint)
   const url = /^[a-z][a-z0-9+.-]*:/i.test(request.path)

@@ -1,7 +1,7 @@
-/** Addresses in one spelling, whatever they were written as, and the IPv4 addresses that some of IPv6 stand for. */
+/** Normalises the spelling of IP addresses, and finds the IPv4 addresses for which some IPv6 addresses stand. */
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** The eight groups of an address of IPv6; undefined for anything else. A zone (`%eth0`) says which card, not where to. */
+/** The eight groups of an IPv6 address; undefined for anything else. A zone (`%eth0`) is ignored: it only names the network card. */
 export function groupsOf(address: string): readonly number[] | undefined {
   const [bare = ''] = address.split('%')
   if (!isIPv6(bare)) return undefined
@@ -18,8 +18,8 @@ const startsWith = (groups: readonly number[], ...start: readonly number[]) =>
   start.every((group, index) => groups[index] === group)
 
 /**
- * Of an address of IPv6, those of IPv4 that a machine on the way may send it to: mapped, compatible and translated ones,
- * NAT64 (RFC 6052, RFC 8215), 6to4 (RFC 3056) and Teredo (RFC 4380).
+ * The IPv4 addresses to which a machine on the way may send traffic for an IPv6 address: mapped, compatible and translated
+ * addresses, NAT64 (RFC 6052, RFC 8215), 6to4 (RFC 3056) and Teredo (RFC 4380).
  */
 export function embeddedIn(address: string): readonly string[] {
   const groups = groupsOf(address)
@@ -31,12 +31,12 @@ export function embeddedIn(address: string): readonly string[] {
     startsWith(groups, 0x64, 0xff9b) ||
     startsWith(groups, 0, 0, 0, 0, 0xffff, 0) ||
     (startsWith(groups, 0, 0, 0, 0, 0) && (groups[5] === 0xffff || groups[5] === 0))
-  // `::` and `::1` are addresses of their own.
+  // `::` and `::1` do not stand for IPv4 addresses.
   const isOwn = startsWith(groups, 0, 0, 0, 0, 0, 0, 0) && low <= 1
   return isLast && !isOwn ? [ipv4Of(high, low)] : []
 }
 
-/** As it is compared and counted: without a zone, and as IPv4 if it is mapped. */
+/** The form in which addresses are compared and counted: without a zone, and as IPv4 if mapped. */
 export function plainAddress(address: string): string {
   const groups = groupsOf(address)
   if (!groups) return isIPv4(address) ? address : (address.split('%')[0] as string)

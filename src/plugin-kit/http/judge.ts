@@ -6,13 +6,13 @@ const REDIRECTS = new Set([301, 302, 307, 308])
 const HEAVY = new Set([500, 502, 504])
 const SAYS_RATE_LIMIT = /rate.?limit|too many requests|abuse detection/i
 
-/** What an answer means. A pure function: the client acts on it. */
+/** Judges an answer. This is a pure function: the client acts on the result. */
 export function judge(request: HttpRequest, response: HttpResponse, quota: Quota | undefined, now: number): Verdict {
   const { status, headers } = response
   const limited = status === 403 || status === 429 ? limitOf(response, quota, now) : undefined
   if (limited) return limited
   const reason = reasonOf(response)
-  // Even where these are accepted as an answer, another credential may have a better one.
+  // These come before accepted statuses, because another credential may get a better answer.
   if (status === 401) return { kind: 'unauthorized', reason }
   if (status === 403) return { kind: 'forbidden', reason: reason + permissionsOf(headers) }
   if (status === 304 || request.accept?.includes(status)) return { kind: 'ok' }
@@ -34,7 +34,7 @@ export function judge(request: HttpRequest, response: HttpResponse, quota: Quota
 
 const isRead = (request: HttpRequest) => /^(GET|HEAD)$/i.test(request.method ?? 'GET')
 
-/** A refusal that passes with time. Without a word on when, a 429 counts as an ordinary failure. */
+/** Recognises a refusal that ends with time. A 429 that does not say when counts as an ordinary failure. */
 function limitOf(response: HttpResponse, quota: Quota | undefined, now: number): Verdict | undefined {
   const reason = reasonOf(response)
   const wait = retryAfter(response.headers['retry-after'], now)
@@ -62,7 +62,7 @@ function messageIn({ body, bytes }: HttpResponse): string {
 }
 
 export function reasonOf(response: HttpResponse): string {
-  // A sentence of theirs ends within one of ours.
+  // The vendor's message becomes part of a sentence of ours, so its full stop is removed.
   const message = messageIn(response)
     .replace(/\s+/g, ' ')
     .trim()
@@ -71,7 +71,7 @@ export function reasonOf(response: HttpResponse): string {
   return message ? `${response.status} ${message}` : String(response.status)
 }
 
-/** GitHub names what a call needs in X-Accepted-GitHub-Permissions and X-Accepted-OAuth-Scopes; others do alike. */
+/** GitHub lists the permissions a call needs in X-Accepted-GitHub-Permissions and X-Accepted-OAuth-Scopes; others do the same. */
 function permissionsOf(headers: Readonly<Record<string, string>>): string {
   const needed = Object.entries(headers).filter(
     ([name, value]) => /^x-accepted-.*(permissions|scopes)$/.test(name) && value,

@@ -1,4 +1,4 @@
-/** What sources to come need of the client, each on a made-up server. */
+/** Features of the client that future sources will need, each tested with a simulated server. */
 import { expect, test } from 'vitest'
 import { cursor, offset, pageNumber } from './paging.ts'
 import { quotaFromHeaders } from './quota-reader.ts'

@@ -8,7 +8,7 @@ interface Sent {
   readonly url: URL
 }
 
-/** Counts one request to a source and how long it took. The address goes without its query, which may hold secrets. */
+/** Counts one request to a source and measures its time. The address is recorded without its query, which may contain secrets. */
 export function observed({ connection, method, url }: Sent, attempt: () => Promise<Outcome>): Promise<Outcome> {
   const attributes = {
     'http.request.method': method,

@@ -19,7 +19,7 @@ const COUNT = 23
 const ALL = Array.from({ length: COUNT }, (_, index) => ({ id: index + 1 }))
 const numberIn = ({ url }: Received, name: string) => Number(url.searchParams.get(name))
 
-/** The same list, served in the ways that vendors serve lists. */
+/** The same list, served in the different ways of vendors. */
 function serve(request: Received): Answer {
   const { url } = request
   const size = numberIn(request, 'per_page')
@@ -148,7 +148,7 @@ describe('shrinking', () => {
 })
 
 test('whatever is too heavy, and wherever a run is interrupted and resumed, nothing is lost or doubled', async () => {
-  // A page fails for good if it holds more of a heavy record's neighbours than that record allows.
+  // A page always fails if it contains a heavy record and is larger than that record allows.
   let allowed = new Map<number, number>()
   const server = await startServer((request) => {
     const size = numberIn(request, 'per_page') || numberIn(request, 'limit')

@@ -7,16 +7,16 @@ import { type HttpRequest, type HttpResponse, safeUrl } from './http-message.ts'
 import type { PageState, Paging } from './paging.ts'
 
 export interface Page {
-  /** With status 304 there is one page, without records. */
+  /** If the status is 304, this is the only page, without records. */
   readonly response: HttpResponse
   readonly records: readonly RawRecord[]
-  /** What the server says is missing in this page. */
+  /** Problems by which the server says that parts of this page are missing. */
   readonly problems: readonly string[]
-  /** What the server says exists in all, if it does. */
+  /** The total number of records, if the server gives it. */
   readonly total: number | undefined
-  /** Where this page started. */
+  /** The place where this page started. */
   readonly at: PageState
-  /** Where the next one starts: a checkpoint, to be stored together with these records. Undefined after the last. */
+  /** The place where the next page starts. Store it as a checkpoint together with these records. Undefined after the last page. */
   readonly state: PageState | undefined
 }
 
@@ -27,13 +27,13 @@ export interface PagesOptions {
   readonly records?: (body: RawRecord) => readonly RawRecord[]
 }
 
-/** Attempts at a page that can still be made smaller. */
+/** Number of attempts at a page that can still be made smaller. */
 const HEAVY_ATTEMPTS = 2
-/** Pages in a row that must succeed before a shrunk page grows again; doubled each time that it has to shrink. */
+/** Pages in a row that must succeed before the page size grows again; doubled each time that it has to shrink. */
 const FIRST_PATIENCE = 2
 const MOST_PATIENCE = 64
 
-/** Reads page after page: shrinks those that are too heavy, and refuses to run in circles. */
+/** Reads page after page. Makes pages smaller that are too heavy, and stops if pages repeat. */
 export async function* readPages(
   request: HttpRequest,
   paging: Paging,
@@ -108,9 +108,9 @@ function createSizing(paging: Paging) {
       patience = Math.min(patience * 2, MOST_PATIENCE)
       return smaller(at)
     },
-    /** The place to continue from after a success: with larger pages again after enough of them. */
+    /** The place from which to continue after a success; the pages get larger again after enough successes. */
     grow(at: PageState, following: PageState): PageState {
-      // The strategy itself went down: the server allows no more.
+      // The paging itself made its pages smaller: the server allows no more.
       if (following.size < at.size) full = following.size
       if (following.size >= full) return following
       successes++
@@ -126,7 +126,7 @@ function smallestFactor(size: number): number {
   return size
 }
 
-/** Equal for two addresses of the same page, in whatever order a server writes their parameters. */
+/** A key that is equal for two addresses of the same page, whatever the order of their parameters. */
 function keyOf({ size, offset, cursor, url, until }: PageState): string {
   const address = url === undefined ? undefined : new URL(url)
   address?.searchParams.sort()
@@ -140,10 +140,10 @@ function listIn(body: RawRecord): readonly RawRecord[] {
   return lists.length === 1 ? lists[0]! : []
 }
 
-/** Of pages with one record, so often the same: it may have moved on to the next page while the list was read. */
+/** A single record may legitimately come twice, because it can move to the next page while the list is read. */
 const MOST_ALIKE = 3
 
-/** Pages that came before, under whatever cursor. Their ends tell: no two pages of a list begin and end alike. */
+/** Recognises repeated pages, whatever their cursor. First and last record are enough: no two pages of a list share both. */
 function createRepeats() {
   const counts = new Map<string, number>()
   return {

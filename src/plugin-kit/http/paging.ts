@@ -1,17 +1,17 @@
 import type { RawRecord } from '../../database/table.ts'
 import type { HttpRequest, HttpResponse, Query } from './http-message.ts'
 
-/** Where a page starts. Plain JSON: a checkpoint stores it, and `pages` continues from it. */
+/** The place where a page starts. It is plain JSON: a checkpoint stores it, and `pages` continues from it. */
 export interface PageState {
-  /** Records asked for at once. */
+  /** Number of records asked for at once. */
   readonly size: number
-  /** Records before this page. */
+  /** Number of records before this page. */
   readonly offset?: number
   readonly cursor?: string
   readonly url?: string
-  /** The page before was short although not the last: what a page number means is then unknown, except to the server. */
+  /** The previous page was short although it was not the last. Page numbers cannot be converted to another page size then. */
   readonly fixed?: true
-  /** Past the last numbered page: what is not newer than this is still to come. */
+  /** Set past the last numbered page: records that are not newer than this are still to come. */
   readonly until?: string
 }
 
@@ -20,25 +20,25 @@ export interface ReceivedPage {
   readonly records: readonly RawRecord[]
 }
 
-/** A vendor's way of paging, as a value. */
+/** A vendor's way of paging. */
 export interface Paging {
   readonly size: number
   first(): PageState
-  /** The request for the page that starts there. */
+  /** Makes the request for the page that starts at this place. */
   at(request: HttpRequest, state: PageState): HttpRequest
-  /** Where the next page starts; undefined after the last. */
+  /** The place where the next page starts; undefined after the last. */
   next(state: PageState, page: ReceivedPage): PageState | undefined
-  /** The pages known to follow, when the server said how many there are; they may be fetched side by side. */
+  /** The pages that follow, if the server said how many there are; they may be fetched in parallel. */
   ahead?(state: PageState, page: ReceivedPage): Iterable<PageState>
-  /** The same place with another page size; undefined where no page of that size starts. */
+  /** The same place with another page size; undefined if no page of that size starts there. */
   resize?(state: PageState, size: number): PageState | undefined
-  /** Records before the page that starts there, where its number tells. */
+  /** Number of records before the page that starts there, if its page number shows it. */
   before?(state: PageState): number
-  /** What the server says exists in all. */
+  /** The total number of records that the server gives. */
   total?(response: HttpResponse): number | undefined
-  /** What it says is an estimate, and nothing is missing where less comes. */
+  /** The total is only an estimate: if fewer records come, nothing is missing. */
   readonly isTotalVague?: boolean
-  /** The records of a page; the body itself, or the only list in it, unless told. */
+  /** The records of a page; default: the body itself, or the only list in it. */
   records?(response: HttpResponse): readonly RawRecord[]
 }
 
@@ -53,13 +53,13 @@ export const singlePage: Paging = {
 export interface CountedPagingOptions {
   readonly size: number
   readonly sizeParam?: string
-  /** Records in all, from the body or a header. */
+  /** Reads the total number of records from the body or a header. */
   readonly total?: (response: HttpResponse) => number | undefined
-  /** The total is an estimate: it tells what to expect, and neither where the list ends nor that something is missing. */
+  /** The total is an estimate: it shows neither where the list ends nor that something is missing. */
   readonly isTotalVague?: boolean
-  /** Where the parameters of a page stand; in the body of a request that is sent as JSON. */
+  /** The place of the page parameters: the query, or the JSON body of the request. */
   readonly sentIn?: 'query' | 'body'
-  /** Without a total: whether a page with fewer records than asked for is the last, or only one with none. */
+  /** Without a total: the list ends with the first page that has fewer records than asked for, or only with an empty one. */
   readonly endsOn?: 'short' | 'empty'
 }
 
@@ -83,9 +83,9 @@ export function offset(options: CountedPagingOptions & { offsetParam?: string })
 
 interface Counting {
   query(state: PageState): Record<string, number>
-  /** The place after a page with so many records. */
+  /** The place after a page with `count` records. */
   after(state: PageState, count: number): PageState
-  /** Whether a page of this size starts there. */
+  /** True if a page of this size starts there. */
   fits(state: PageState, size: number): boolean
 }
 
@@ -108,7 +108,7 @@ function counted(options: CountedPagingOptions, counting: Counting): Paging {
       if (count === 0) return undefined
       const all = total?.(response)
       if (all === undefined ? count < size && endsOn === 'short' : offset + count >= all) return undefined
-      // A first page that is short although more exists: the server allows no larger pages than this.
+      // If the first page is short although more records exist, the server allows no larger pages.
       if (all !== undefined && offset === 0 && count < size) return { size: count, offset: count }
       return counting.after(state, count)
     },
@@ -134,7 +134,7 @@ export interface UrlPagingOptions {
   readonly total?: (response: HttpResponse) => number | undefined
 }
 
-/** The server gives the address of the next page, and perhaps that of the last. */
+/** Paging for servers that give the address of the next page, and perhaps that of the last. */
 export function nextUrl(options: UrlPagingOptions): Paging {
   const { size, sizeParam = 'per_page', pageParam = 'page', next, last, total } = options
   const withParams = (address: string, params: Record<string, number>) => {
@@ -182,14 +182,14 @@ export function nextUrl(options: UrlPagingOptions): Paging {
   }
 }
 
-/** A server behind a reverse proxy may give an address under another host name: only path and query are believed. */
+/** A server behind a reverse proxy may give an address under another host name, so only its path and query are used. */
 function own(address: string | null | undefined, response: HttpResponse): string | undefined {
   if (!address) return undefined
   const { pathname, search } = new URL(address, response.url)
   return new URL(pathname + search, response.url).href
 }
 
-/** RFC 8288 links: `next`, and `last` where the server knows it. */
+/** Paging by RFC 8288 links: `next`, and `last` if the server knows it. */
 export function linkHeader(size: number, options: Omit<UrlPagingOptions, 'size' | 'next' | 'last'> = {}): Paging {
   const link = (relation: string) => (response: HttpResponse) => linksIn(response.headers.link)[relation]
   return nextUrl({ ...options, size, next: link('next'), last: link('last') })
@@ -234,15 +234,15 @@ export interface ByTimeOptions {
   readonly size: number
   readonly sizeParam?: string
   readonly pageParam?: string
-  /** Asks for records from a time on. */
+  /** Parameter that asks for records from a time on. */
   readonly param: string
-  /** The time that they come by, oldest first, as the server writes it. */
+  /** The time by which the records are sorted, oldest first, as the server writes it. */
   readonly timeOf: (record: RawRecord) => string
 }
 
 /**
- * Each page begins at the time where the one before ended. What is changed meanwhile goes to the end and moves nothing
- * else; what shares its second with the end of a page comes twice.
+ * Each page begins at the time at which the previous one ended. Records that change in the meantime move to the end and move no
+ * others. Records from the same second as the end of a page come twice.
  */
 export function byTime({ size, sizeParam = 'per_page', pageParam = 'page', param, timeOf }: ByTimeOptions): Paging {
   return {
@@ -261,14 +261,14 @@ export function byTime({ size, sizeParam = 'per_page', pageParam = 'page', param
       const last = records.at(-1)
       if (!last || !linksIn(response.headers.link).next) return undefined
       const time = timeOf(last)
-      // A page of records of one and the same second.
+      // All records of the page are from the same second.
       return time === cursor ? { size, cursor, offset: offset + size } : { size, cursor: time }
     },
     resize: ({ offset = 0, ...state }, size) => (offset % size === 0 ? { ...state, offset, size } : undefined),
   }
 }
 
-/** How to ask for what is not newer than the last record of a list that comes newest first. */
+/** How to ask for records that are not newer than the last record of a list, which comes newest first. */
 export interface Older {
   readonly timeOf: (record: RawRecord) => string
   readonly request: (request: HttpRequest, until: string) => HttpRequest
@@ -276,12 +276,12 @@ export interface Older {
 }
 
 /**
- * A list whose numbered pages end too early, cut by time where they do. It is read in order: what is changed meanwhile
- * goes to the front, and whatever that pushes off the last page is not newer than what stands there.
+ * Paging for a list whose numbered pages end too early: the rest is asked for by time. The list is read in order. Records that
+ * change in the meantime move to the front, and whatever they push off the last page is not newer than the records on it.
  */
 export function pastLastPage(pages: Paging, mostPages: number, older: Older): Paging {
   const { timeOf } = older
-  /** Whether the last of so many pages from there on is the last that the server hands out. */
+  /** True if the last of `count` pages from this place is the last that the server hands out. */
   const reachesEnd = (paging: Paging, state: PageState, count: number) =>
     paging.before !== undefined && paging.before(state) + count * state.size >= mostPages * pages.size
   const pagingOf = ({ until }: PageState) => (until === undefined ? pages : older.paging)
@@ -296,7 +296,7 @@ export function pastLastPage(pages: Paging, mostPages: number, older: Older): Pa
     next(state, page) {
       const paging = pagingOf(state)
       const last = page.records.at(-1)
-      // Oldest first, and all that the numbered pages left out has come.
+      // These records come oldest first, and all that the numbered pages left out have come.
       if (last && state.until !== undefined && timeOf(last) > state.until) return undefined
       const following = paging.next(state, page)
       if (following) return withUntil(following, state)
@@ -310,7 +310,7 @@ export function pastLastPage(pages: Paging, mostPages: number, older: Older): Pa
   }
 }
 
-/** A list that the server hands out no further than this. */
+/** Paging for a list of which the server hands out at most `most` records. */
 export function upTo(paging: Paging, most: number): Paging {
   const { ahead: _, ...rest } = paging
   return {

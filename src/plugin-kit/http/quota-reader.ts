@@ -7,9 +7,9 @@ export interface QuotaHeaders {
   readonly remaining: string
   readonly reset: string
   readonly limit?: string
-  /** Names the endpoint class. */
+  /** Header with the endpoint class. */
   readonly class?: string
-  /** Whether `reset` is a time (seconds since 1970), a number of seconds from now, or a date as text. */
+  /** Form of `reset`: a time (seconds since 1970), a number of seconds from now, or a date as text. */
   readonly resetIs?: 'time' | 'seconds' | 'date'
 }
 

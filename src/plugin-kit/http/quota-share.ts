@@ -1,4 +1,4 @@
-/** What one process holds of a credential's quota: requests that it has reserved in a store, some at a time. */
+/** The share of one process in a credential's quota: requests that it has reserved in a store, some at a time. */
 import { createHash } from 'node:crypto'
 import type { BudgetStore, QuotaGrant, QuotaReport } from './budget-store.ts'
 import { type Clock, orAborted } from './clock.ts'
@@ -6,11 +6,11 @@ import type { Quota } from './quota.ts'
 
 export interface QuotaShare {
   readonly name: string
-  /** Requests that may be sent until `validUntil`. */
+  /** Number of requests that may be sent until `validUntil`. */
   permits: number
   window: number
   validUntil: number
-  /** What is granted next finds out what the source allows. */
+  /** The granted request is sent to find out the source's quota. */
   isProbe: boolean
   ended: number
   silent: number
@@ -26,10 +26,10 @@ export interface Permit {
   readonly isProbe: boolean
 }
 
-/** What the source said of its quota in answer to a request; undefined: it did not answer. */
+/** The quota in the answer to a request, 'nothing' if the answer had none; undefined: no answer. */
 export type Told = Quota | 'nothing' | undefined
 
-/** After so long without a request, what is reserved and not used goes back. */
+/** After this time without a request, reserved and unused requests are returned. */
 const IDLE_MS = 1000
 
 export const createShare = (parts: readonly unknown[]): QuotaShare => ({
@@ -38,7 +38,7 @@ export const createShare = (parts: readonly unknown[]): QuotaShare => ({
   ...{ told: undefined, asking: undefined, idle: undefined },
 })
 
-/** A permit; or, where the quota is spent, until when. Neither: it is worth asking again. */
+/** Returns a permit or, if the quota is spent, the time until then. If it returns neither, ask again. */
 export async function reserveOne(
   share: QuotaShare,
   store: BudgetStore,
@@ -65,9 +65,9 @@ function takePermit(share: QuotaShare, clock: Clock): Permit | undefined {
   return { isProbe: share.isProbe, window: share.window }
 }
 
-/** After the end of a request that was reserved, whatever it was. */
+/** Must be called at the end of every reserved request, whether it succeeded or failed. */
 export function endOne(share: QuotaShare, permit: Permit, store: BudgetStore, clock: Clock, told: Told): void {
-  // What was reserved in an earlier window is forgotten with it.
+  // Requests that were reserved in an earlier window no longer count.
   const isCounted = permit.window === share.window
   if (isCounted) share.ended++
   if (told === undefined || told === 'nothing') {
@@ -81,7 +81,7 @@ export function endOne(share: QuotaShare, permit: Permit, store: BudgetStore, cl
   clearTimeout(share.idle)
   const report = () => {
     share.asking ??= ask(share, store, clock, false)
-    // A store that is away now hears of it with the next question.
+    // If the store cannot be reached now, the report is sent with the next question.
     share.asking.answer.catch(() => {})
   }
   if (permit.isProbe) report()

@@ -1,9 +1,9 @@
-/** What a vendor says is left of a credential's allowance. */
+/** The remaining quota of a credential, as the vendor gives it. */
 export interface Quota {
   readonly remaining: number
   readonly resetsAt: Date
-  /** The endpoint class that it counts for; the request's own when not said. */
+  /** The endpoint class to which it applies; default: that of the request. */
   readonly class?: string
-  /** What this request used of it, when not 1. */
+  /** The quota that this request used; default: 1. */
   readonly cost?: number
 }

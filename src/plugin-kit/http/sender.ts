@@ -11,7 +11,7 @@ import { observed } from './observed.ts'
 export interface SenderContext extends AttemptContext {
   readonly connection: string
   readonly endpoint: string
-  /** Further servers that are given the connection's credentials. */
+  /** Further servers that get the connection's credentials. */
   readonly hosts: readonly string[]
   readonly retries: number
   readonly budget: Budget
@@ -19,16 +19,16 @@ export interface SenderContext extends AttemptContext {
   readonly store: BudgetStore | undefined
   redact(text: string): string
   tell(event: HttpEvent): void
-  /** Called with every answer that is no failure. */
+  /** Called with every answer that is not a failure. */
   answered(response: HttpResponse): void
 }
 
-/** A request on its way, until it has an answer. */
+/** A request in progress. */
 interface Delivery {
   readonly request: HttpRequest
   readonly className: string
   readonly signal: AbortSignal
-  /** Credentials that it is not tried with again, and those that were refused once. */
+  /** Credentials with which it is not tried again, and credentials that were refused once. */
   readonly except: Set<string>
   readonly refused: Set<string>
   url: URL
@@ -39,19 +39,19 @@ interface Delivery {
 }
 
 const MOST_REDIRECTS = 5
-/** Answers "come back later" to one request, per credential, before it is given up. */
+/** Number of "come back later" answers per credential after which a request is given up. */
 const MOST_LIMITED = 10
 const FIRST_BACKOFF = 500
 const LONGEST_BACKOFF = 60_000
 /** GitHub asks for at least a minute after a secondary limit that does not say when it ends. */
 const UNKNOWN_LIMIT = 60_000
-/** Shorter waits are pacing, not news. */
+/** Shorter waits are normal pacing and are not reported. */
 const WAIT_WORTH_TELLING = 5_000
 
-/** Connections that have answered in this process: their endpoint is right. */
+/** Connections that have answered in this process, so that their endpoint is known to be right. */
 const answering = new WeakSet<CredentialPool>()
 
-/** Sends a request until it has an answer: with which credential, when, how often and where to. */
+/** Sends a request until it has an answer. Decides about credential, time, number of attempts and redirects. */
 export function createSender(
   context: SenderContext,
 ): (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse> {
@@ -68,7 +68,7 @@ export function createSender(
       try {
         permit = await enter(delivery)
       } catch (error) {
-        // Where the budget is kept nobody answers: not the source's fault.
+        // The store of the budget does not answer, which is not the source's fault.
         if (signal.aborted || error instanceof UnavailableError) throw error
         await pause(context, news, delivery, { reason: `not sent: ${messageOf(error)}`, heavy: false })
         continue
@@ -97,7 +97,7 @@ export function createSender(
 
 type News = ReturnType<typeof createNews>
 
-/** What the user of a run hears of its requests. */
+/** Reports about requests to the user of a run. */
 function createNews({ connection, clock, count, redact, tell }: SenderContext) {
   const say = (text: string) => redact(`Connection "${connection}": ${text}`)
   let toldUntil = 0
@@ -106,7 +106,7 @@ function createNews({ connection, clock, count, redact, tell }: SenderContext) {
     tell,
     tellWait(className: string, until: Date, why: string) {
       count(className, { waits: 1 })
-      // Requests side by side wait for the same moment: one word is enough.
+      // Parallel requests wait for the same moment, so it is reported once.
       const isNews = Math.abs(until.getTime() - toldUntil) > 1000
       if (!isNews || until.getTime() - clock.now() < WAIT_WORTH_TELLING) return
       toldUntil = until.getTime()
@@ -118,9 +118,9 @@ function createNews({ connection, clock, count, redact, tell }: SenderContext) {
   }
 }
 
-/** A credential and a slot to send with it, both free at the same moment. Undefined when no credential is left to try. */
+/** Waits for a credential and a slot that are free at the same moment. Undefined if no credential is left to try. */
 function createEntrance({ pool, budget, store, quota }: SenderContext, { tellWait, tellLost }: News) {
-  /** Credentials that the server refused this client. */
+  /** Credentials that the server refused to this client. */
   const refusedHere = new Set<string>()
   return async ({ className, request, except, signal }: Delivery) => {
     for (;;) {
@@ -128,7 +128,7 @@ function createEntrance({ pool, budget, store, quota }: SenderContext, { tellWai
         except,
         prefer: request.preferCredential,
         refused: refusedHere,
-        // Without a reader of quotas there is nothing to share.
+        // Without a quota reader there is nothing to share.
         store: quota && store,
         onWait: (until) =>
           tellWait(className, until, `every credential has reached its limit for ${className} requests`),
@@ -158,7 +158,7 @@ interface Failure {
   readonly retryAfterMs?: number
 }
 
-/** After a failed attempt: a pause before the next, or the end. */
+/** Waits after a failed attempt, or throws if it was the last. */
 async function pause(
   { clock, retries, pool, count }: SenderContext,
   { say, tell }: News,
@@ -187,7 +187,7 @@ async function pause(
   await clock.sleep(delayMs, delivery.signal)
 }
 
-/** What an answer says about the credential that it was given to. */
+/** Notes what an answer says about the credential that was used. */
 function remember({ clock, pool }: SenderContext, { tellLost }: News, delivery: Delivery, lease: Lease): void {
   const { verdict } = delivery.last as Outcome
   const { except, refused, className } = delivery
@@ -200,13 +200,13 @@ function remember({ clock, pool }: SenderContext, { tellLost }: News, delivery: 
   if (verdict.kind === 'limited') {
     const waits = Math.floor(delivery.limited++ / pool.size)
     const end = verdict.until?.getTime() ?? clock.now() + UNKNOWN_LIMIT * 2 ** waits
-    // A reset that has passed by our clock may not have by theirs, and one "now" is not believed twice.
+    // A reset that is past by our clock may not be past by the server's. And a second reset of "now" is not trusted.
     const least = verdict.ofClass || waits > 0 ? Math.min(LONGEST_BACKOFF, 1000 * 2 ** waits) : 0
     lease.pause(Math.max(end, clock.now() + least), verdict.ofClass ? className : undefined)
   }
 }
 
-/** Whether an answer that is neither a success nor a passing failure leaves something to try; throws where not. */
+/** Handles an answer that is neither a success nor a passing failure. Returns if there is still something to try, else throws. */
 function goOn({ endpoint, hosts, pool }: SenderContext, { say }: News, delivery: Delivery, verdict: Verdict): void {
   const { url, limited, last } = delivery
   const status = last?.response?.status
@@ -247,7 +247,7 @@ function noCredentialLeft({ pool }: SenderContext, { say }: News, delivery: Deli
 const webPage = (url: URL) =>
   `${safeUrl(url)} answers with a web page instead of JSON. Check the endpoint: it must be the address of the API`
 
-/** Another origin would be given the credentials. */
+/** Message for a redirect to another origin, which must not get the credentials. */
 const elsewhere = (from: URL, to: URL) =>
   `${safeUrl(from)} redirects to another server, ${safeUrl(to)}. If the API has moved there, change the connection's endpoint`
 

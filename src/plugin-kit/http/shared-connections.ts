@@ -1,15 +1,15 @@
 import type { Budget } from './budget.ts'
 import type { CredentialPool } from './credential-pool.ts'
 
-/** What all clients of one connection have in common. */
+/** The objects that all clients of one connection share. */
 export interface SharedConnection {
   readonly budget: Budget
   readonly pool: CredentialPool
 }
 
-/** One budget and one credential pool per connection, kept between clients: what was spent stays spent. */
+/** One budget and one credential pool per connection. They outlive single clients, so that spent quota stays spent. */
 export interface SharedConnections {
-  /** `settings` tells one state of the connection from another: after an edit, new clients start afresh. */
+  /** `settings` identifies a state of the connection: after an edit, new clients start with a new budget and pool. */
   join(key: string, settings: string, create: () => SharedConnection): SharedConnection
 }
 

@@ -1,13 +1,13 @@
-/** Both ends included, in whole seconds. */
+/** A period in whole seconds; both ends are included. */
 export interface DateWindow {
   readonly from: Date
   readonly to: Date
 }
 
 export interface SplitByDateOptions extends DateWindow {
-  /** The most that the vendor hands out for one query. */
+  /** The most results that the vendor returns for one query. */
   readonly cap: number
-  /** How many results the vendor counts in a window. */
+  /** Asks how many results the vendor counts in a window. */
   readonly probe: (window: DateWindow) => Promise<number>
   readonly newestFirst?: boolean
   /** The longest window that the vendor accepts, in milliseconds. */
@@ -18,11 +18,11 @@ const SECOND = 1000
 
 export interface CountedWindow extends DateWindow {
   readonly total: number
-  /** One second that holds more than the vendor hands out. */
+  /** The window is a single second with more results than the vendor returns. */
   readonly isOver: boolean
 }
 
-/** Cuts a time range into windows that a vendor's paging cap allows to be read whole. Empty ones are left out. */
+/** Cuts a time range into windows that can be read completely in spite of a vendor's paging limit. Empty windows are left out. */
 export async function* splitByDate(options: SplitByDateOptions): AsyncGenerator<CountedWindow, void> {
   const { cap, probe, newestFirst = false } = options
   const first = Math.floor(options.from.getTime() / SECOND)
@@ -44,7 +44,7 @@ export async function* splitByDate(options: SplitByDateOptions): AsyncGenerator<
   }
 }
 
-/** From the earliest on, each with so many seconds at most. */
+/** Pieces of at most `seconds` seconds, the earliest first. */
 function piecesOf(first: number, last: number, seconds: number): (readonly [number, number])[] {
   if (first > last) return []
   if (seconds === Number.POSITIVE_INFINITY) return [[first, last]]

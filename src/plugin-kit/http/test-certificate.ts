@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 
-/** A certificate for 127.0.0.1, made on the spot so that no key has to be kept in the repository. */
+/** Makes a certificate for 127.0.0.1 at run time, so that no key has to be stored in the repository. */
 export function createCertificate(): { key: string; certificate: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const algorithm = sequence(objectId('2a8648ce3d040302')) // ecdsa-with-SHA256

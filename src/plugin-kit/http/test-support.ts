@@ -13,11 +13,11 @@ export interface Received {
   readonly url: URL
   readonly headers: IncomingMessage['headers']
   readonly body: RawRecord
-  /** How many requests came before. */
+  /** Number of earlier requests. */
   readonly index: number
 }
 
-/** What a test server answers: JSON, or whatever the function does with the response. */
+/** The answer of a test server: JSON, or a function that writes the response. */
 export type Answer =
   | { status?: number; headers?: Record<string, string>; body?: unknown; text?: string }
   | ((response: ServerResponse) => void)
@@ -44,7 +44,7 @@ export async function startServer(answer: (request: Received) => Answer | Promis
     }
     received.push(one)
     const reply = await answer(one)
-    // A test that is about the server's clock tells it by a header of its own.
+    // A test about the server's clock sets the header itself.
     response.sendDate = false
     if (typeof reply === 'function') return reply(response)
     response.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers })
@@ -62,7 +62,7 @@ export interface TestClock extends Clock {
   readonly sleeps: readonly number[]
 }
 
-/** Sleeping takes no time, but moves the clock. */
+/** A clock whose sleeps take no time, but move the clock. */
 export function createTestClock(random = 0): TestClock {
   let now = Date.parse('2026-01-01T00:00:00Z')
   const sleeps: number[] = []

@@ -8,18 +8,18 @@ import { safeUrl } from './http-message.ts'
 
 export interface Timeouts {
   readonly connectMs: number
-  /** Without a byte for so long, an attempt is given up. */
+  /** An attempt is given up after this time without a byte. */
   readonly stallMs: number
-  /** An attempt as a whole: connect, send, wait, receive. */
+  /** Limit for a whole attempt: connect, send, wait, receive. */
   readonly totalMs: number
 }
 
 export interface TransportOptions {
   /** http://, https:// or socks5://, with user and password if the proxy asks for them. */
   readonly proxy?: string | undefined
-  /** PEM certificates trusted besides the system's. */
+  /** PEM certificates that are trusted besides those of the system. */
   readonly certificates?: string | undefined
-  /** Talk to servers whoever they are. */
+  /** Accept every certificate. */
   readonly trustsAnyCertificate?: boolean | undefined
   readonly timeouts: Timeouts
   readonly maxResponseBytes: number
@@ -29,11 +29,11 @@ export interface Exchange {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly bytes: Uint8Array
-  /** Milliseconds since its head arrived, which says what time it was at the server then. */
+  /** Milliseconds since the head of the answer arrived. The head contains the server's time of that moment. */
   readonly age: number
 }
 
-/** One request out, one whole answer in. No retry, no redirect, no opinion about the status. */
+/** Sends one request and receives one whole answer. It does not retry, follow redirects or judge the status. */
 export interface Transport {
   exchange(
     method: string,
@@ -45,7 +45,7 @@ export interface Transport {
   close(): Promise<void>
 }
 
-/** No whole answer came, though another attempt may bring one. */
+/** No complete answer came, but another attempt may bring one. */
 export class ExchangeFailed extends Error {
   readonly heavy: boolean
   constructor(reason: string, options: { heavy: boolean; cause?: unknown }) {
@@ -81,12 +81,12 @@ export function createTransport(options: TransportOptions): Transport {
       requireOpenAddress(url)
       if (proxy) {
         requireOpenAddress(new URL(proxy))
-        // The proxy looks the name up itself; what it means here is the best guess at what it means there.
+        // The proxy looks up the name itself. The addresses that we find are the best guess at those that the proxy finds.
         await requireOpenEndpoint(url.href)
       }
       const dispatcher = await open()
       signal.throwIfAborted()
-      // By hand: AbortSignal.timeout would keep a timer for every request until it is up.
+      // Done by hand, because AbortSignal.timeout would keep a timer for every request until the time is over.
       const stop = new AbortController()
       const abort = () => stop.abort()
       const timer = setTimeout(abort, timeouts.totalMs)
@@ -121,7 +121,7 @@ export function createTransport(options: TransportOptions): Transport {
   }
 }
 
-/** Its library is large: a program that asks nobody starts sooner without it. */
+/** The undici library is large, so it is loaded only when needed: a program that sends no requests starts faster. */
 async function createDispatcher({
   proxy,
   certificates,
@@ -138,7 +138,7 @@ async function createDispatcher({
   // HTTP/1.1 only: servers cancel single HTTP/2 streams of large answers, which then look like an idle connection.
   const guarded = { ...tls, lookup: guardedLookup }
   if (!proxy) return new Agent({ allowH2: false, connect: guarded })
-  // Given proxyTls, undici would speak TLS to a SOCKS proxy; the timeout of its handshake is missing from its types.
+  // With proxyTls, undici would speak TLS to a SOCKS proxy. The timeout of its handshake is missing from its types.
   if (proxy.startsWith('socks5:')) {
     const connect = buildConnector({ timeout, lookup: guardedLookup })
     return new Socks5ProxyAgent(proxy, { connect, requestTls: tls, ...{ connectTimeout: timeout } })
@@ -164,10 +164,10 @@ async function decompress(bytes: Buffer, encoding: string | undefined, limit: nu
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/
 const ANSWER_LOST = /UND_ERR_(SOCKET|HEADERS_TIMEOUT|BODY_TIMEOUT|RES_CONTENT_LENGTH_MISMATCH|ABORTED)|ECONNRESET/
 
-/** Turns a network error into what to tell: who can do something about it, and whether asking for less would. */
+/** Turns a network error into one that shows who can solve it, and whether asking for less may help. */
 function explain(error: unknown, url: URL, { stallMs }: Timeouts): Error {
   if (error instanceof ResponseTooLarge || error instanceof ExchangeFailed || error instanceof UserError) return error
-  // A proxy's agent wraps what its connector says.
+  // A proxy's agent wraps the error of its connector.
   if ((error as Error).cause instanceof UserError) return (error as Error).cause as Error
   const code = (error as NodeJS.ErrnoException).code ?? ''
   const message = messageOf(error)

@@ -1,10 +1,10 @@
 import { byName } from '../../by-name.ts'
 export interface UsageCounts {
-  /** Requests sent, every attempt and redirect included. */
+  /** Requests sent, including every attempt and redirect. */
   requests: number
-  /** Answers that vendors charge for: all but 304. */
+  /** Answers that vendors charge for: all except 304. */
   counted: number
-  /** Charged units: points for GraphQL, otherwise one per counted answer. */
+  /** Charged units: points for GraphQL, otherwise one for each counted answer. */
   cost: number
   retries: number
   waits: number

@@ -1,6 +1,6 @@
 /**
- * A record that arrived early takes the way of one that was collected: kept raw, extracted, converted. What remembers how
- * far collecting has come does not move, so that the next run asks for it again, and confirms it or takes it away.
+ * A record from a delivery is processed like a collected one: stored raw, extracted, converted. The progress of collecting does
+ * not change, so that the next run asks for the record again, and confirms or removes it.
  */
 
 import { sql } from 'kysely'
@@ -32,15 +32,15 @@ import { openWindow } from '../transform/window.ts'
 import { convertSome, deleteRowSet, isAmong, RowSet, readRowsOf } from './converted.ts'
 
 export interface Applied {
-  /** Records that were news. */
+  /** Number of records that were new and taken. */
   readonly records: number
-  /** Rows of the domain model that were written or deleted. */
+  /** Number of rows of the domain model that were written or deleted. */
   readonly rows: number
-  /** Why the others were not taken. */
+  /** The reasons why other records were not taken. */
   readonly reasons: readonly string[]
 }
 
-/** To be called within a transaction, by whoever has the lease of the scope. */
+/** Must be called within a transaction, by a caller that has the lease of the scope. */
 export async function applyRecords(
   plugin: PluginSpec,
   run: Pick<TaskRun, 'database' | 'options' | 'signal'>,
@@ -63,7 +63,7 @@ export async function applyRecords(
   return { records: taken, rows, reasons: [...new Set(reasons.flatMap((reason) => reason ?? []))] }
 }
 
-/** Options of tasks for the scopes that a delivery is about; none: it is about nothing that is configured. */
+/** Task options for the scopes that a delivery is about; empty: none of them is configured. */
 export async function scopesOfDelivery(
   database: Database,
   plugin: PluginSpec,
@@ -81,7 +81,7 @@ export async function scopesOfDelivery(
   return scopes.map((scope) => ({ connectionId, [option]: scope[key] }))
 }
 
-/** Undefined: it is news. Whatever is taken lies in the time that the next run asks for. */
+/** Why a record is not taken; undefined: it is new. Every record that is taken is from the time that the next run asks for. */
 async function whyNotTaken(task: SourceTask, delivered: DeliveredRecord): Promise<string | undefined> {
   const { database, params } = task
   const { entity, news } = delivered
@@ -99,13 +99,13 @@ async function whyNotTaken(task: SourceTask, delivered: DeliveredRecord): Promis
   const stored = await readNews(task, news)
   if (!stored || stored.at < news.at) return undefined
   if (stored.at > news.at) return 'what is stored is newer'
-  // The time is told in seconds. What came early is asked for again anyway, and so the later one may have its way.
+  // Times are in seconds, so equal times decide nothing. An unconfirmed record is asked for again anyway, so the later delivery wins.
   const isOpen = await isUnconfirmed(database, params, stored.row)
   if (isOpen) return undefined
   return (await isKnown(task, delivered)) ? 'it is known already' : undefined
 }
 
-/** Raw tables of the collectors that will confirm such records. */
+/** The raw tables of the collectors that will confirm such records. */
 function collectorsOf(plugin: PluginSpec, { table, spec }: Entity): string[] {
   const own = rawTable(spec.raw as string).name
   if (!isForeign(plugin, own)) return [own]
@@ -129,13 +129,13 @@ async function isUnconfirmed(database: Database, params: string, row: RawRecord)
   return (await readAll(database, { table: earlyRecords, where })).length > 0
 }
 
-/** Whether there are rows of it. */
+/** True if rows of the record are stored, or if it makes none. */
 async function isKnown(task: SourceTask, { entity, record, input }: DeliveredRecord): Promise<boolean> {
   const own = (await extractOne(task, entity, record, input)).rows(entity.table)
   return own.length === 0 || (await readRowsOf(task.database, entity.table, isAmong(entity.table, own, 't'))).length > 0
 }
 
-/** Gives how many rows of the domain model were written; undefined: nothing can be made of it. */
+/** Returns the number of rows of the domain model that were written; undefined: nothing can be made from the record. */
 async function applyRecord(task: SourceTask, delivered: DeliveredRecord): Promise<number | undefined> {
   const { database, plugin, params } = task
   const { entity, input = null, news } = delivered
@@ -178,7 +178,7 @@ async function applyRecord(task: SourceTask, delivered: DeliveredRecord): Promis
   await write(database, [...made], stamp)
   const rows = await convertAnew(task, { converts, affected, former, stamp })
   const own = { raw_table: raw.name, params }
-  // An answer of "unchanged" would leave it unconfirmed.
+  // An answer of "unchanged" would leave the record unconfirmed.
   await forgetTags(database, own, [input_key === '' ? '' : inputKey(input)])
   const listed_at = news.listedAt === undefined ? news.at : news.listedAt
   await noteEarly(database, { ...own, raw_id: id, tool_table: entity.table.name, input, listed_at })
@@ -190,7 +190,7 @@ interface Version {
   readonly record: unknown
 }
 
-/** What is stored of the record, the newest last. */
+/** The stored versions of the record, the newest last. */
 async function olderVersions(
   { database, params }: SourceTask,
   { entity, record }: DeliveredRecord,
@@ -223,7 +223,7 @@ async function extractOne(task: SourceTask, entity: Entity, record: unknown, inp
   return rows
 }
 
-/** Tool rows that the record has made so far, of which the new version may not make all again. */
+/** Stored tool rows of the record. The new version may not make all of them again. */
 async function storedRows(task: SourceTask, entity: Entity, made: RowSet, older: readonly Version[]): Promise<RowSet> {
   const { database, params, plugin } = task
   const raw = rawTable(entity.spec.raw as string)
@@ -254,14 +254,14 @@ const isOwnedBy = ({ table, cells }: TableRow, by: Readonly<Record<string, strin
     sql` and `,
   )
 
-/** Conversions of a plugin, those first whose rows others read. */
+/** The conversions of a plugin; conversions whose rows others read come first. */
 function convertsOf({ entities }: PluginSpec): Entity[] {
   const all = entities.filter(({ spec }) => spec.convert)
   const isFirst = ({ spec }: Entity) => spec.convert?.to.some((table) => all.some((each) => each.table === table))
   return [...all.filter(isFirst), ...all.filter((each) => !isFirst(each))]
 }
 
-/** What the stored rows among `affected` make now; rows of tool tables are affected in turn. */
+/** Converts the stored rows among `affected` as they are now. Resulting rows of tool tables are added to `affected`. */
 async function convertAll(task: SourceTask, converts: readonly Entity[], affected: RowSet): Promise<RowSet> {
   const former = new RowSet()
   for (const entity of converts) {
@@ -275,7 +275,7 @@ async function convertAll(task: SourceTask, converts: readonly Entity[], affecte
 interface Anew {
   readonly converts: readonly Entity[]
   readonly affected: RowSet
-  /** What the rows made before. */
+  /** The converted rows from before the change. */
   readonly former: RowSet
   readonly stamp: Date
 }
@@ -288,7 +288,7 @@ async function convertAnew(task: SourceTask, { converts, affected, former, stamp
     latter.add(rows)
     const between = entity.spec.convert?.to.filter((table: AnyTable) => !domainTables.includes(table)) ?? []
     if (between.length === 0) continue
-    // Others read them next.
+    // The next conversions read these rows.
     affected.add(rows)
     const gone = new RowSet()
     for (const table of between) gone.add(former.rows(table))

@@ -1,4 +1,4 @@
-/** Domain rows of a few tool rows: what they are before a change and what they are after it. */
+/** Converts a few tool rows, to compare their domain rows before and after a change. */
 
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
@@ -13,7 +13,7 @@ import type { SourceTask } from '../spec/plugin.ts'
 import { originOf, scopeRowOf } from '../transform/convert.ts'
 import { stampOrigin } from '../transform/transform.ts'
 
-/** Rows by table and key. */
+/** A set of rows by table and key. */
 export class RowSet {
   readonly #tables = new Map<AnyTable, Map<string, TableRow>>()
   add(rows: Iterable<TableRow>): void {
@@ -28,7 +28,7 @@ export class RowSet {
   rows(table: AnyTable): TableRow[] {
     return [...(this.#tables.get(table)?.values() ?? [])]
   }
-  /** Those whose key the other has not. */
+  /** The rows whose key does not occur in the other set. */
   without(other: RowSet): RowSet {
     const left = new RowSet()
     for (const [table, rows] of this.#tables) {
@@ -46,7 +46,7 @@ export class RowSet {
 
 const keyNames = (table: AnyTable): string[] => table.keys.map((position) => table.names[position] as string)
 
-/** The condition that a row of `alias` is one of these. */
+/** A condition that a row of `alias` is one of these rows. */
 export function isAmong(table: AnyTable, rows: Iterable<TableRow>, alias?: string): RawBuilder<unknown> {
   const names = keyNames(table).map((name) => sql.ref(alias ? `${alias}.${name}` : name))
   const piece = onePiece([...rows])
@@ -66,7 +66,7 @@ export async function deleteRowSet({ kysely }: Database, rows: RowSet): Promise<
   return count
 }
 
-/** Rows as they are stored. */
+/** Reads rows in their stored form. */
 export async function readRowsOf(
   database: Database,
   table: AnyTable,
@@ -76,7 +76,7 @@ export async function readRowsOf(
   return rows.map((row: RawRecord) => ({ table, cells: table.names.map((name) => row[name]) }))
 }
 
-/** What an entity makes of the rows among `affected`, its own or those it joins. */
+/** Converts rows of an entity that are among `affected`, or whose joined rows are. */
 export async function convertSome(entity: Entity, task: SourceTask, affected: RowSet): Promise<TableRow[]> {
   const { database, context } = task
   const spec = entity.spec.convert as AnyConvertSpec

@@ -1,8 +1,8 @@
-/** A cell that a spreadsheet would run as a formula is told to be text by an apostrophe before it. */
+/** Writes CSV. A cell that a spreadsheet would run as a formula gets an apostrophe in front, which marks it as text. */
 import type { AnyRow } from '../../database/table.ts'
 
 const escaped = (text: string) => (/^'*[=+\-@\t\r]/.test(text) && !/^-?\d/.test(text) ? `'${text}` : text)
-/** The text that was escaped so, where a file comes back. */
+/** Removes that apostrophe from a cell when a file is uploaded again. */
 export const unescaped = (text: string): string => (/^'+[=+\-@\t\r]/.test(text) ? text.slice(1) : text)
 
 function cell(value: unknown): string {
@@ -13,7 +13,7 @@ function cell(value: unknown): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** RFC 4180, with a header of `names`. */
+/** CSV as in RFC 4180, with `names` as its header. */
 export const toCsv = (names: readonly string[], rows: readonly object[]): string =>
   [names, ...rows.map((row) => names.map((name) => (row as AnyRow)[name]))]
     .map((cells) => `${cells.map(cell).join(',')}\r\n`)

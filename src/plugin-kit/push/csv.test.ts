@@ -52,7 +52,7 @@ it('gives back what was written, whatever it is', async () => {
   )
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(cell, cell), { minLength: 1 }), async (table) => {
-      // A line of nothing is no record, and text with half a surrogate pair is none.
+      // An empty line is not a record, and half a surrogate pair is not valid text.
       const rows = table.map((pair) => ['x', ...pair.map((each) => each.toWellFormed())])
       const names = ['key', 'one', 'other']
       const text = toCsv(

@@ -1,4 +1,4 @@
-/** Reads CSV files that users upload; what is wrong with one is told by its line, and the column where there is one. */
+/** Reads CSV files that users upload. An error gives the line and, if possible, the column. */
 import { isUtf8 } from 'node:buffer'
 import { Readable } from 'node:stream'
 import { setImmediate as othersFirst } from 'node:timers/promises'
@@ -9,7 +9,7 @@ import { counted } from '../../counted.ts'
 import { RecordError, UserError } from '../../errors.ts'
 
 export interface CsvRecord {
-  /** Where it begins; the header is line 1. */
+  /** The line where the record begins; the header is line 1. */
   readonly line: number
   readonly cells: Readonly<Record<string, string>>
 }
@@ -25,11 +25,11 @@ const PROBLEMS: Readonly<Record<string, string>> = byName({
   INVALID_OPENING_QUOTE: 'a quote stands inside a cell without quotes: put the cell into quotes, the quote twice ("").',
 })
 
-/** More than any table has, with the fields that users add. */
+/** More columns than any table has, including the fields that users add. */
 const MOST_COLUMNS = 1000
 const LONGEST_RECORD = 4_000_000
 
-/** Parsed at a time; the whole file would become as many texts as it has cells, all at once, and nobody else would be answered. */
+/** Bytes parsed at a time. A whole file would create a text for every cell at once, and no other request would be answered meanwhile. */
 const PIECE = 1 << 16
 async function* piecesOf(name: string, bytes: Buffer): AsyncGenerator<Buffer> {
   const cells = cellCounter(name, bytes)
@@ -43,7 +43,7 @@ async function* piecesOf(name: string, bytes: Buffer): AsyncGenerator<Buffer> {
 
 const [QUOTE, COMMA, LINE_FEED, RETURN] = Buffer.from('",\n\r')
 
-/** Refuses a record that has more cells than any table has columns, before millions of texts are made of it. */
+/** Refuses a record with more cells than any table has columns, before it becomes millions of texts. */
 function cellCounter(name: string, bytes: Buffer) {
   let position = 0
   let commas = 0
@@ -64,7 +64,7 @@ function cellCounter(name: string, bytes: Buffer) {
   }
 }
 
-/** Line numbers of rising places. The parser's own count takes a CRLF inside quotes for two lines. */
+/** Counts lines up to ever later positions. The parser's own count takes a CRLF inside quotes for two lines. */
 function lineCounter(bytes: Buffer) {
   let line = 1
   let position = 0
@@ -76,7 +76,7 @@ function lineCounter(bytes: Buffer) {
   }
   return {
     pass,
-    /** The line of the record that begins here, or after empty lines. */
+    /** The line of the record that begins at this position, or after empty lines. */
     next(): number {
       while (isBreak(bytes[position])) pass(position + 1)
       return line
@@ -90,7 +90,7 @@ function lineAt(bytes: Buffer, position: number): number {
   return counter.next()
 }
 
-/** What goes wrong while it is read is told by the parser. */
+/** Connects the pieces to the parser, which also reports errors while they are read. */
 function pipedTo(parser: Parser, pieces: Readable): Parser {
   pieces.once('error', (error) => parser.destroy(error))
   return pieces.pipe(parser)
@@ -103,7 +103,7 @@ interface Line {
   readonly record: readonly string[]
 }
 
-/** `textOf` is asked for each cell of the records. */
+/** Opens a CSV file. `textOf` is applied to each cell of the records. */
 export async function openCsv(
   name: string,
   file: Buffer,
@@ -123,7 +123,7 @@ export async function openCsv(
     on_record(record: string[], { bytes: end }) {
       const made: Line = { line: counter.next(), record }
       counter.pass(end)
-      // Any shape will do, but its type knows only the one of before.
+      // The parser accepts any result here, but its type allows only the original one.
       return made as unknown as string[]
     },
   })
@@ -146,7 +146,7 @@ export async function openCsv(
   async function* records(): AsyncGenerator<CsvRecord> {
     for (let each = await next(); each; each = await next()) {
       const { line, record } = each
-      // Spreadsheets write such lines for rows that were emptied.
+      // Spreadsheets write such lines for rows whose cells were cleared.
       if (record.every((cell) => cell === '')) continue
       if (record.length !== header.length) {
         const counts = `it has ${counted(record.length, 'cell')}, the first line has ${header.length}`
@@ -161,7 +161,7 @@ export async function openCsv(
   return { header, records: records() }
 }
 
-/** Refuses columns that are not known, and the lack of those that are needed. */
+/** Refuses unknown columns and missing required columns. */
 export function requireColumns(
   name: string,
   header: readonly string[],
@@ -182,7 +182,7 @@ export function requireColumns(
 export const lineError = (name: string, line: number, message: string): UserError =>
   new UserError(`${name}, line ${line}: ${message} Nothing was imported.`)
 
-/** Gives what `make` makes of a record. A value that cannot be stored is told by line and column; `shown` names that of the file. */
+/** Runs `make` for a record. An error about a value gives its line and column; `nameOf` gives the column's name in the file. */
 export function onLine<Result>(
   name: string,
   { line }: CsvRecord,

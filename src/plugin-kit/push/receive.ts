@@ -1,4 +1,4 @@
-/** Takes what a push source sends: kept raw first, then made into rows, all of a message or nothing. */
+/** Receives messages of a push source: stores them raw first, then makes rows. A message is stored completely or not at all. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { withBareAddresses } from '../../address-secrets.ts'
@@ -29,13 +29,13 @@ export const taskOf = (run: TaskRun, connectionId: number): EntityTask => ({
   },
 })
 
-/** Holds the connection until the transaction ends: one sender at a time, and no rebuild. */
+/** Locks the connection until the transaction ends: for one sender at a time, and against rebuilds. */
 export async function lockConnection({ kysely }: Database, pushSource: PushSource, id: number): Promise<void> {
   const found = await rowOf(kysely, pushSource, id).forUpdate().executeTakeFirst()
   if (!found) throw noConnection(pushSource, id)
 }
 
-/** The same without waiting: false when somebody else holds it. */
+/** The same without waiting; false if the connection is already locked. */
 async function tryLockConnection({ kysely }: Database, pushSource: PushSource, id: number): Promise<boolean> {
   if (await rowOf(kysely, pushSource, id).forUpdate().skipLocked().executeTakeFirst()) return true
   if (!(await rowOf(kysely, pushSource, id).executeTakeFirst())) throw noConnection(pushSource, id)
@@ -47,14 +47,14 @@ const rowOf = (kysely: Database['kysely'], { connections }: PushSource, id: numb
 const noConnection = ({ name }: PushSource, id: number) =>
   new UserError(`There is no ${name} connection ${id}.`, { status: 404 })
 
-/** So long a message waits for a rebuild; then its sender is asked to send it again. */
+/** The longest time that a message waits for a rebuild. Then its sender is asked to send it again. */
 const PATIENCE_MS = 20_000
 const LOOK_MS = 100
 const BUSY = Symbol('held by somebody else')
 
 /**
- * Opens a connection to what is sent to it: all that `body` takes becomes visible at once, or nothing when it throws.
- * Messages of a connection stand in line, and whoever waits for a rebuild holds no database connection meanwhile.
+ * Opens a connection for messages: everything that `body` takes becomes visible at once, or nothing if it throws. Messages to a
+ * connection wait in a queue, and a message that waits for a rebuild uses no database connection meanwhile.
  */
 export function receive<Result>(
   database: Database,
@@ -91,14 +91,14 @@ const receiveNow = <Result>(
         database: inside,
         take: (entity, message, url) => takeMessage(pushSource, task, entity, message, url),
       })
-      // What was collected can be asked for again; what was pushed cannot.
+      // Collected records can be asked for again, but pushed messages cannot.
       const { commitDurably } = inside.dialect
       if (commitDurably) await sql.raw(commitDurably).execute(inside.kysely)
       return result
     }),
   )
 
-/** Nobody watches a message on its way. */
+/** Task options without progress or abort, because nobody watches a single message. */
 const QUIET = { options: {}, fullSync: false, signal: new AbortController().signal, progress: () => {} }
 
 async function takeMessage(
@@ -111,10 +111,10 @@ async function takeMessage(
   const { database, params } = task
   const subtaskKey: SubtaskKey = { plugin: pushSource.name, subtask: 'receive', params }
   const raw = rawTable(entity.spec.raw as string)
-  // Build servers send the addresses that they clone from, with a token of theirs in it.
+  // Build servers send the addresses from which they clone, which may contain a token.
   const data = Buffer.from(JSON.stringify(withBareAddresses(message)))
   await write(database, [raw.row({ params, data, url: url.replace(/\?.*$/s, '') })])
-  // The connection is locked, so that the last message of it is this one.
+  // The connection is locked, so its last message is this one.
   const { id } = await database.kysely
     .selectFrom(raw.name)
     .select((builder) => builder.fn.max<number>('id').as('id'))
@@ -132,7 +132,7 @@ async function takeMessage(
   }
 }
 
-/** Why a message cannot be stored; nobody has to know the column that it does not fit. */
+/** The reason why a message cannot be stored, with the name of the field instead of the column. */
 async function reasonOf({ kysely }: Database, { plugin, subtask, params }: SubtaskKey): Promise<string> {
   const { reason } = await kysely
     .selectFrom(quarantine.name)

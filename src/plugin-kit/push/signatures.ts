@@ -1,11 +1,11 @@
-/** Whether a delivery comes from whoever knows the secret. Comparing takes equally long whatever is sent. */
+/** Checks that the sender of a delivery knows the secret. A comparison takes the same time whatever was sent. */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 export const isSameText = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other))
 
-/** A header such as `sha256=0a1b…`, made of the body; several while secrets are exchanged, with commas between. */
+/** Checks a header such as `sha256=0a1b…`, a signature of the body. There may be several, separated by commas, while secrets change. */
 export function isSignedBySha256(header: string | undefined, body: Buffer, secret: string, name = 'sha256'): boolean {
   const expected = `${name}=${createHmac('sha256', secret).update(body).digest('hex')}`
   return (header ?? '').split(',').some((signature) => isSameText(signature.trim(), expected))
@@ -13,7 +13,7 @@ export function isSignedBySha256(header: string | undefined, body: Buffer, secre
 
 const STANDARD_PREFIX = 'whsec_'
 
-/** As https://www.standardwebhooks.com has it: id, time and body, signed with a key that is told as `whsec_` and base64. */
+/** Checks a signature as in https://www.standardwebhooks.com: id, time and body, signed with a key given as `whsec_` and base64. */
 export function isSignedAsStandard(
   headers: Readonly<Record<string, string | undefined>>,
   body: Buffer,

@@ -1,8 +1,8 @@
 /**
- * What collecting remembers, so that nothing is lost and nothing asked twice.
+ * Tables in which collecting remembers its progress, so that nothing is lost and nothing is asked for twice.
  *
  * run          one collection of a raw table for a scope, from its start until all of it has arrived
- * state        what the last run that got everything leaves to the next
+ * state        facts that the last complete run stores for the next
  * checkpoint   how far a run has come with one input: stored together with the page that it counts
  * etag         an answer of one page that need not be sent again while it is unchanged
  */
@@ -14,19 +14,19 @@ export const collectRuns = defineTable(
   '_weir_collect_runs',
   {
     ...ofScope,
-    /** By our clock; the source's own decides what is asked for. */
+    /** By our clock; the source's own clock decides what is asked for. */
     started_at: timestamp(),
     source_started_at: timestamp(),
-    /** Newest change among what came, where the source does not tell its time. */
+    /** Newest change in the records that came, if the source does not tell its time. */
     newest_seen: timestamp(),
     marks: json(),
     since: timestamp(),
     time_after: timestamp(),
     is_full: boolean(),
     inputs: json(),
-    /** Raw records up to this id were there before. */
+    /** Raw records up to this id were stored before the run. */
     raw_mark: bigint(),
-    /** So many of this scope. */
+    /** Number of raw records of this scope that had a record key when the run began. */
     older_count: bigint(),
     ...written,
   },
@@ -74,10 +74,10 @@ export const earlyRecords = defineTable(
   {
     ...ofScope,
     raw_id: key(bigint()),
-    /** The table that it makes rows of. */
+    /** The tool table for which the record makes rows. */
     tool_table: string(120),
     input: json(),
-    /** The time that the collector lists it by; null: it is not known. */
+    /** The time by which the collector lists the record; null: unknown. */
     listed_at: timestamp(),
     ...written,
   },

@@ -1,29 +1,28 @@
-/** What is made of the records of a raw table: tool rows, and domain rows made of those. */
+/** Finds the tables whose rows are made from a raw table: tool tables, and domain tables made from those. */
 import type { AnyTable } from '../../database/table.ts'
 import type { Entity } from '../spec/entity.ts'
 import type { PluginSpec } from '../spec/plugin.ts'
 import type { Descendants } from './raw-mirror.ts'
 import { type RawTable, rawTable } from './raw-table.ts'
 
-/** Columns of domain keys that name a scope. */
+/** Columns in keys of domain tables that identify a scope. */
 const SCOPE_COLUMNS = ['board_id', 'repo_id', 'cicd_scope_id']
 
-/** Tool tables that the extraction of an entity writes. */
+/** The tool tables that the extraction of an entity writes. */
 export const extractedTables = ({ table, spec }: Entity): AnyTable[] => [
   ...new Set([table, ...(spec.extract?.writes ?? []), ...(spec.extract?.owns ?? []).map((each) => each.table)]),
 ]
-/** Domain tables that the conversion of an entity writes. */
+/** The domain tables that the conversion of an entity writes. */
 export const convertedTables = ({ spec }: Entity): AnyTable[] => [
   ...new Set([...(spec.convert?.to ?? []), ...(spec.convert?.owns ?? []).map((each) => each.table)]),
 ]
 
-/** Whether rows of the table belong to one scope alone. */
+/** True if each row of the table belongs to only one scope. */
 export const isScoped = (table: AnyTable, { scopeWhere }: Entity, scope: unknown): boolean =>
   'connection_id' in table.columns
     ? Object.keys(scopeWhere(table, scope)).length > 0
     : table.keys.some((position) => SCOPE_COLUMNS.includes(table.names[position] as string))
 
-/** Raw and tool tables that entities need. */
 export function entityTables(entities: readonly Entity[]): ReadonlySet<AnyTable> {
   const tables = new Set<AnyTable>()
   for (const { table, spec } of entities) {

@@ -31,20 +31,20 @@ export const gaps = defineTable(
     plugin: string(60),
     raw_table: key(string(120)),
     params: key(indexed(string(255))),
-    /** Empty: the only list of its collector; otherwise the one asked for `input`. */
+    /** Key of the list that was asked for `input`; empty: the only list of its collector. */
     list: key(string(64)),
     subtask: string(120),
     kind: string(20),
     address: text(),
-    /** Of the last answer; null where none came, or where it was a list. */
+    /** Status of the last answer; null if there was none, or if it was a list. */
     status: optional(bigint()),
     reason: text(),
     input: json(),
-    /** What was changed before then is not concerned; null: everything is. */
+    /** Records that were last changed before this time are not affected; null: all may be. */
     since: timestamp(),
-    /** Records that the source counts and did not send; null when it does not say. */
+    /** Number of records that the source counts and did not send; null if it gives no number. */
     missing: optional(bigint()),
-    /** How many runs asked without success. */
+    /** Number of runs that asked without success. */
     attempts: bigint(),
     ...written,
   },
@@ -71,10 +71,10 @@ export interface GapOwner {
   readonly params: string
 }
 
-/** After so many runs that asked again in vain it is left until something changes. */
+/** After this many unsuccessful runs, the gap is left alone until something changes. */
 const MOST_ATTEMPTS = 4
 
-/** Whether the next run asks for it again. */
+/** True if the next run asks for the gap again. */
 export const isAskedAgain = ({ kind, list, attempts }: Pick<StoredGap, 'kind' | 'list' | 'attempts'>): boolean =>
   kind !== 'capped' && (isWholeList({ kind, list }) || attempts < MOST_ATTEMPTS)
 
@@ -85,18 +85,18 @@ export const storedGaps = (
   { raw_table, params }: Pick<GapOwner, 'raw_table' | 'params'>,
 ): Promise<StoredGap[]> => readAll(database, { table: gaps, where: { raw_table, params } })
 
-/** The earlier of two beginnings, where null is the beginning of everything. */
+/** The earlier of two beginnings; null stands for the very beginning. */
 export const earlier = (one: Date | null, other: Date | null): Date | null =>
   one === null || other === null ? null : one < other ? one : other
 
 export interface GapOutcome {
-  /** What this run did not get. */
+  /** Gaps that this run found. */
   readonly found: readonly Gap[]
-  /** Whether this run asked for all that the gap is about. */
+  /** True if this run asked for everything that the gap is about. */
   readonly isAnswered: (gap: StoredGap) => boolean
 }
 
-/** Brings what is known of gaps up to date after a run; gives those that are left. */
+/** Updates the stored gaps after a run; returns those that are left. */
 export async function settleGaps(
   database: Database,
   owner: GapOwner,
@@ -116,20 +116,20 @@ export async function settleGaps(
   return storedGaps(database, owner)
 }
 
-/** Windows of one list count as one. */
+/** Merges gaps of one list, because its windows count as one list. */
 const together = (one: Gap | undefined, other: Gap): Gap =>
   one
     ? { ...one, since: earlier(one.since, other.since), missing: (one.missing ?? 0) + (other.missing ?? 0) || null }
     : other
 
-/** One that is no larger than before is the same, and not asked for without end. */
+/** A gap that is not larger than before counts as the same gap, so that it is not asked for without end. */
 function continued(before: StoredGap | undefined, { kind, since, missing }: Gap) {
   if (before?.kind !== kind) return { attempts: 1 }
   const isSame = (missing ?? 0) <= (before.missing ?? 0)
   return { attempts: isSame ? before.attempts + 1 : 1, since: earlier(since, before.since) }
 }
 
-/** Has gaps asked for again that were given up. */
+/** Resets gaps that were given up, so that they are asked for again. */
 export async function reopenGaps({ kysely }: Database, plugins: readonly string[], params: string): Promise<void> {
   for (const names of inPieces(plugins)) {
     await sql`update ${sql.table(gaps.name)} set attempts = 0
@@ -139,7 +139,7 @@ export async function reopenGaps({ kysely }: Database, plugins: readonly string[
 
 const MOST_NAMED = 5
 
-/** Gaps as a message tells them. */
+/** Sentences about gaps, for a message. */
 export function gapSentences(list: readonly StoredGap[]): string[] {
   const named = list.slice(0, MOST_NAMED).map((gap) => {
     const isLeft = gap.kind !== 'capped' && !isAskedAgain(gap)

@@ -1,18 +1,18 @@
-/** Which bytes of a JSON text are which of its values: records are kept as they were sent, not as we would write them. */
+/** Finds the bytes of values in a JSON text, because records are stored as they were sent and not as we would write them. */
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d]
 const SPACE = 0x20
 
-/** A value that is asked for, or one with such values in it, by position in a list or by name. */
+/** A wanted value, or one that contains wanted values, with its children by position in a list or by name. */
 interface Branch {
   readonly value: object
   readonly children: Map<string | number, Branch>
 }
 
 /**
- * The bytes of `values`, which are objects or lists of `body`, which is `bytes` parsed. What is not found in it, because
- * it was made otherwise, is missing in the answer.
+ * Returns the bytes of `values`, which are objects or lists in `body`; `body` is the parsed form of `bytes`. A value that is not
+ * part of `body`, because it was made in another way, is missing in the result.
  */
 export function slicesOf(bytes: Uint8Array, body: unknown, values: readonly unknown[]): Map<unknown, Buffer> {
   const slices = new Map<unknown, Buffer>()
@@ -21,7 +21,7 @@ export function slicesOf(bytes: Uint8Array, body: unknown, values: readonly unkn
   if (root) take(afterSpace(bytes, 0), root)
   return slices
 
-  /** Gives the position after the value that begins at `start`. */
+  /** Returns the position after the value that begins at `start`. */
   function take(start: number, branch: Branch): number {
     const end = wanted.has(branch.value)
       ? endOf(bytes, start)
@@ -49,9 +49,9 @@ export function slicesOf(bytes: Uint8Array, body: unknown, values: readonly unkn
     while (at < bytes.length && bytes[at] !== CLOSE_OBJECT) {
       const nameEnd = endOf(bytes, at)
       const name = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + at, nameEnd - at).toString())
-      // Of two values with one name the later counts, here as for the parser.
+      // If a name occurs twice, the later value counts, as in the parser.
       const branch = children.get(name)
-      // Past the colon.
+      // Skips the colon.
       at = afterSpace(bytes, afterSpace(bytes, nameEnd) + 1)
       at = afterSpace(bytes, branch ? take(at, branch) : endOf(bytes, at))
       if (bytes[at] === COMMA) at = afterSpace(bytes, at + 1)
@@ -60,7 +60,7 @@ export function slicesOf(bytes: Uint8Array, body: unknown, values: readonly unkn
   }
 }
 
-/** The way from the whole to all that is wanted; level by level, since records lie near the top of long answers. */
+/** Finds the paths from the root to all wanted values. Goes level by level, since records are near the top of long answers. */
 function branchesTo(body: unknown, wanted: ReadonlySet<unknown>): Branch | undefined {
   if (body === null || typeof body !== 'object' || wanted.size === 0) return undefined
   interface Step {
@@ -104,14 +104,14 @@ function afterSpace(bytes: Uint8Array, start: number): number {
   return at
 }
 
-/** The position after the value that begins at `start`, of a text that has been parsed before. */
+/** The position after the value that begins at `start`. The text is known to be valid JSON. */
 function endOf(bytes: Uint8Array, start: number): number {
   let depth = 0
   for (let at = start; at < bytes.length; at++) {
     const byte = bytes[at]
     if (byte === QUOTE) {
       at++
-      // Here most of the time goes: no call, and nothing but the two bytes that count.
+      // Most of the time is spent here, so there is no call, and only the two bytes that matter are checked.
       for (; at < bytes.length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++
     } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++
     else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) depth--
@@ -122,7 +122,7 @@ function endOf(bytes: Uint8Array, start: number): number {
   return bytes.length
 }
 
-/** A number, true, false or null. */
+/** The position after a number, true, false or null. */
 function endOfWord(bytes: Uint8Array, start: number): number {
   let at = start
   while (at < bytes.length) {

@@ -1,4 +1,4 @@
-/** Records that could not be parsed, fitted or converted wait here; the run continues, and they can be driven again. */
+/** Stores records that could not be parsed, fitted or converted. The run continues, and they can be processed again later. */
 
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
@@ -15,7 +15,7 @@ export const quarantine = defineTable(
     subtask: key(string(120)),
     raw_table: key(string(120)),
     raw_id: key(bigint()),
-    /** Key of the tool row that did not convert; empty while extracting. */
+    /** Key of the tool row that could not be converted; empty for an extraction. */
     record_key: key(string(255)),
     params: indexed(string(255)),
     entity: string(120),
@@ -39,10 +39,12 @@ export const putInQuarantine = (
     stamp,
   )
 
-/** What a pass was about: every record, the new ones, or some that were driven again; 'none': no record waited before it. */
+/**
+ * The records of a pass: all, the new ones, or some that were processed again; 'none': there was no record in quarantine before.
+ */
 export type ReleaseFrom = 'all' | 'new' | 'none' | readonly number[]
 
-/** Forgets what this run did not reject again, and what a newer version of its record has replaced. */
+/** Removes records that this run did not reject again, and records that a newer version has replaced. */
 export async function releaseFromQuarantine(
   database: Database,
   { plugin, subtask, params }: SubtaskKey,

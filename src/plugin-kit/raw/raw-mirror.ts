@@ -1,8 +1,8 @@
 /**
- * Raw records mirror what the vendor has now: a newer version replaces the older one, and what is gone is deleted.
+ * Raw records mirror the current records of the vendor: a newer version replaces the older one, and deleted records are deleted.
  *
  * version   a record that was asked for again: same scope, input and record key, higher id
- * twin      the same record as another scope saw it, or another list of the same scope: an issue that is on two boards
+ * twin      the matching record of another scope, or of another list of the same scope: an issue that is on two boards
  */
 
 import { type RawBuilder, sql } from 'kysely'
@@ -19,16 +19,16 @@ export interface ScopeRecords {
   readonly params: string
 }
 
-/** What is made of raw records, and so has to follow them. */
+/** The tables whose rows are made from raw records, and must change with them. */
 export interface Descendants {
-  /** Raw tables whose records make rows of the same tool table: issues of a board, and epics. */
+  /** Raw tables whose records make rows of the same tool table, such as issues of a board, and epics. */
   readonly kin: readonly RawTable[]
   readonly tables: readonly AnyTable[]
-  /** Of these, tables whose rows belong to one scope alone. */
+  /** Those of `tables` whose rows each belong to only one scope. */
   readonly scoped: ReadonlySet<AnyTable>
 }
 
-/** Records that are handed over in one transaction. */
+/** Number of records that are removed in one transaction. */
 const PIECE = 500
 const COPIED = sql.join(
   ['params', 'data', 'url', 'input', 'input_key', 'record_key', 'created_at'].map((name) => sql.ref(name)),
@@ -42,7 +42,7 @@ export async function lastRawId({ kysely }: Database, raw: RawTable, params?: st
   return rows[0]?.id ?? 0
 }
 
-/** Before versions of these records are stored: older ones go. Those of one input are told apart by `inputKey`. */
+/** Deletes older versions of these records, before new ones are stored. `inputKey` selects the records of one input. */
 export async function dropVersions(
   records: ScopeRecords,
   inputKey: string,
@@ -57,7 +57,7 @@ export async function dropVersions(
   }
 }
 
-/** Of records that were stored after `mark` only the newest version stays, and no older one. */
+/** Deletes all older versions of records that were stored after `mark`. */
 export async function keepNewest({ database, raw, params }: ScopeRecords, mark: number): Promise<void> {
   const table = sql.table(raw.name)
   for (;;) {
@@ -76,14 +76,14 @@ export async function keepNewest({ database, raw, params }: ScopeRecords, mark: 
   }
 }
 
-/** Inputs of which there are records no younger than `mark`. */
+/** Keys of inputs with records up to the id `mark`. */
 export async function inputsUpTo({ database, raw, params }: ScopeRecords, mark: number): Promise<string[]> {
   const { rows } = await sql<{ input_key: string }>`select distinct input_key from ${sql.table(raw.name)}
     where params = ${params} and id <= ${mark} and input_key is not null`.execute(database.kysely)
   return rows.map(({ input_key }) => input_key)
 }
 
-/** An input whose list is as it was: its records count as new, so that what is made of them is made again. */
+/** Stores the records of an unchanged list again with new ids, so that their rows are made again. */
 export async function renew(records: ScopeRecords, inputKey: string, input: unknown, mark: number): Promise<void> {
   const { database, raw, params } = records
   const table = sql.table(raw.name)
@@ -105,8 +105,9 @@ interface Known {
 }
 
 /**
- * Deletes records that the vendor has no more, or not in this scope. What was made of them is handed over to their
- * twins, which are extracted again; what has no twin is left to the extraction, which finds its record gone.
+ * Deletes records that the vendor does not have any more, or not in this scope. Their rows are assigned to the matching records
+ * of other scopes or lists, which are extracted again. Rows without a matching record are left to the extraction, which finds
+ * that their record is gone.
  */
 export async function removeRecords(
   records: ScopeRecords,
@@ -114,7 +115,7 @@ export async function removeRecords(
   condition: RawBuilder<unknown>,
 ): Promise<void> {
   const { database, raw, params } = records
-  // Mostly there is none, and a transaction is as dear as all that it would do.
+  // Usually there is no such record, and a transaction costs as much as all the work in it.
   const { rows } =
     await sql`select 1 from ${sql.table(raw.name)} where params = ${params} and (${condition}) limit 1`.execute(
       database.kysely,
@@ -125,7 +126,7 @@ export async function removeRecords(
   while ((await retrying(database, removePiece)) === PIECE);
 }
 
-/** The same as part of a transaction. */
+/** Does the same as part of a transaction. */
 export async function removeRecordsWithin(
   records: ScopeRecords,
   descendants: Descendants,
@@ -152,8 +153,8 @@ async function removeSome(
 }
 
 /**
- * Of a list that is the same for all scopes of a connection: what this one has no record of, younger than `mark`, is gone
- * for the others too.
+ * For a list that is the same for all scopes of a connection: deletes records of other scopes for which this scope has no record
+ * with an id above `mark`.
  */
 export async function removeElsewhere(
   { database, raw, params }: ScopeRecords,
@@ -197,7 +198,7 @@ async function handOver(
   for (const from of named) {
     const same = (byName.get(nameOf(from)) ?? []).filter(({ id }) => kin !== raw || !ids.has(id))
     const near = same.find(({ params }) => params === from.params)
-    // A newer version in the same place: what it no longer says is gone indeed.
+    // This is a newer version in the same place. Rows that it no longer makes must really go.
     if (near && kin === raw) continue
     const twin = near ?? same.find(({ params }) => connectionOf(params) === connectionOf(from.params))
     if (twin) heirs.push({ from, twin })
@@ -223,7 +224,7 @@ async function handOver(
   }
 }
 
-/** Records of other scopes that are the same as those behind the rows that `condition` names are looked at again. */
+/** Renews records of other scopes that match the records behind the rows that `condition` selects. */
 export async function renewTwinsOf(
   { database, raw, params }: ScopeRecords,
   tables: readonly AnyTable[],
@@ -241,11 +242,11 @@ export async function renewTwinsOf(
   }
 }
 
-/** Stores them again, so that the next extraction of their scope looks at them; gives their new ids. */
+/** Stores records again, so that the next extraction of their scope reads them; returns their new ids by the old ones. */
 async function renewTwins(database: Database, raw: RawTable, ids: Piece<number>): Promise<Map<number, number>> {
   const table = sql.table(raw.name)
   const { kysely } = database
-  // One that was let go cannot be extracted again: it keeps its id.
+  // A record whose payload was removed cannot be extracted again, so it keeps its id.
   await sql`insert into ${table} (${COPIED}) select ${COPIED} from ${table}
     where ${among(sql.ref('id'), ids)} and not ${letGo()} order by id`.execute(kysely)
   const { rows } = await sql<{

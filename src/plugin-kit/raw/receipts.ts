@@ -1,4 +1,4 @@
-/** For every scope and entity: what the source said it has, what arrived, and when all of it last did. */
+/** Receipts for every scope and entity: the source's count, the records that arrived, and the time of the last complete run. */
 import type { Database } from '../../database/database.ts'
 import {
   bigint,
@@ -25,19 +25,19 @@ export const receipts = defineTable(
     /** complete, gap (parts are missing, see `_weir_gaps`), or failed (the list is, or the run was interrupted). */
     status: string(20),
     message: text(),
-    /** Null when the source does not say how much there is. */
+    /** Null if the source does not give a total. */
     expected: optional(bigint()),
     received: bigint(),
     stored: bigint(),
-    /** The time range asked for, by the source's clock; null: from the beginning. */
+    /** The time range that was asked for, by the source's clock; null: from the beginning. */
     since: timestamp(),
     until: timestamp(),
     requests: bigint(),
-    /** Of these, charged by the source. */
+    /** Number of requests that the source charged. */
     counted_requests: bigint(),
     /** By our clock. */
     last_success_at: timestamp(),
-    /** The list holds incidents and nothing else: where it came whole and empty, none happened. */
+    /** The list contains only incidents: if it came complete and empty, none happened. */
     tells_incidents: boolean(),
     ...written,
   },
@@ -46,7 +46,7 @@ export const receipts = defineTable(
 
 export type Receipt = Omit<RowOf<typeof receipts>, 'created_at' | 'updated_at' | 'last_success_at'>
 
-/** The moment of the last success stays when a later run fails. */
+/** Stores a receipt. The time of the last success stays if a later run fails. */
 export async function fileReceipt(database: Database, receipt: Receipt): Promise<void> {
   const last = receipt.status === 'complete' ? new Date() : await lastSuccess(database, receipt)
   await write(database, [receipts.row({ ...receipt, last_success_at: last })])

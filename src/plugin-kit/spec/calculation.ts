@@ -5,11 +5,11 @@ interface CalculationSpec {
   readonly reads: readonly string[]
   readonly writes: readonly string[]
   readonly domainTypes?: readonly DomainType[]
-  /** Only when a task names it. */
+  /** Runs only if a task names it. */
   readonly isOff?: boolean
 }
 
-/** A subtask that works on what is stored; `calculate` gives the number of rows it wrote. */
+/** A subtask that works on stored data; `calculate` returns the number of rows it wrote. */
 export const calculation = (
   { name, reads, writes, domainTypes = [], isOff = false }: CalculationSpec,
   calculate: (run: TaskRun) => Promise<number>,

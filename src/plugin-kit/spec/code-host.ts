@@ -1,4 +1,4 @@
-/** What scope configs of code hosts have in common: rules by labels, by names of jobs and environments, and their form. */
+/** Rules that scope configs of all code hosts share: by labels, by names of jobs and environments; and the fields of their form. */
 
 import { z } from 'zod'
 import { compilePattern, type Pattern } from '../../user-patterns.ts'
@@ -33,8 +33,8 @@ export function codeHostRules(settings: Settings) {
     },
     typeOrText: incidentTextRule(settings),
     /**
-     * INCIDENT where the tool itself calls it that, whatever its labels say; another type only if a rule names the word. Empty
-     * for other types of the tool.
+     * INCIDENT if that is the issue's type in the tool itself, whatever its labels say; another type only if the pattern of that
+     * type matches the word. Empty for other types of the tool.
      */
     typeOfIncident(own: string | null | undefined): string {
       if (own?.toUpperCase() !== 'INCIDENT') return ''
@@ -45,7 +45,7 @@ export function codeHostRules(settings: Settings) {
   }
 }
 
-/** The pattern names the repository by `%s`, so it is compiled once a repository. */
+/** The pattern contains `%s` for the repository, so it is compiled once for each repository. */
 function closingPatterns(source: string | null | undefined): (fullName: string) => Pattern | null {
   const compile = (fullName: string) =>
     compilePattern(
@@ -72,7 +72,7 @@ export const patternField = (label: string, suggestion: string, more: Partial<Fi
 export const inPanel = (panel: string, fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, panel }]))
 
-/** `kind` of names that branches of runs are. */
+/** `kind`: the kind of names to which the branches of runs belong. */
 export const productionBranchField = (kind: string, more: Partial<Field> = {}): Field =>
   patternField('Branches that deploy to production', '', {
     help: 'Matched against the branch or tag of a run; a job has that of its run. With a pattern of names, both must match. Alone, every run on such a branch is a production deployment.',
@@ -82,13 +82,13 @@ export const productionBranchField = (kind: string, more: Partial<Field> = {}): 
     ...(more as object),
   })
 
-/** Of every tracker that tells titles and descriptions. */
+/** A field for every tracker that gives titles and descriptions of issues. */
 export const incidentTextField = patternField('Text of incidents', '', {
   help: 'Searched in the title and the description. An issue that matches is an incident, unless its type or a label says what it is.',
   textsOf: 'issueTitles',
   isOnRequest: true,
 })
-/** Titles of issues, for suggestions of `incidentTextField`; it searches the description as well. */
+/** Titles of issues, for suggestions of `incidentTextField`. That rule searches the description as well. */
 export const issueTitles = ({
   description,
   ...titles
@@ -101,7 +101,7 @@ export const issueTitles = ({
 
 const TYPE_HELP = 'Matched against each label. The last label that matches gives the type.'
 const LABEL_HELP = 'Matched against each label. The value is the last label that matches, as a whole.'
-/** The rules about labels of issues, of names that the plugin calls `kind`. */
+/** Rules about labels of issues; `kind` is the plugin's name for this kind of names. */
 export function issueLabelFields(kind: string): Fields {
   const labels = { help: LABEL_HELP, names: [kind] }
   const types = { help: TYPE_HELP, names: [kind] }
@@ -125,7 +125,7 @@ export function issueLabelFields(kind: string): Fields {
   })
 }
 
-/** `what` the host calls a pull request. */
+/** `what`: the host's word for a pull request. */
 export function reviewLabelFields(kind: string, what: string): Fields {
   const labels = { help: LABEL_HELP, names: [kind] }
   return inPanel('Code review', {

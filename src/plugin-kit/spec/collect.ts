@@ -14,20 +14,20 @@ import { keyText } from './key-text.ts'
 import type { TaskRun } from './subtask.ts'
 import type { TimeSource } from './times.ts'
 
-/** What a request may be made from. */
+/** Everything that a request may be made from. */
 export interface CollectContext<Scope, Config, Server = unknown, Input = null> {
   readonly connectionId: number
   readonly connection: ConnectionFacts
   readonly scope: Scope
   readonly scopeConfig: Config
-  /** What the plugin's probe learned of the server. */
+  /** The result of the plugin's probe of the server. */
   readonly server: Server
-  /** What `forEach` made of the row that this request is about; null without `forEach`, and with its `atOnce`. */
+  /** The input that `forEach` made from the row that this request is about; null without `forEach`, and with its `atOnce`. */
   readonly input: Input
-  /** The same of all rows that this request is about. */
+  /** The inputs of all rows that this request is about. */
   readonly inputs: readonly Input[]
 }
-/** What is known before there is an input. */
+/** The part of the context that needs no input. */
 export type BaseContext<Scope, Config, Server> = Omit<CollectContext<Scope, Config, Server>, 'input' | 'inputs'>
 // biome-ignore lint/suspicious/noExplicitAny: the engine calls the functions of every plugin, and knows the types of none
 export type AnyCollectContext = CollectContext<any, any, any, any>
@@ -41,54 +41,54 @@ export interface ForEach<Scope, Server, T extends AnyTable, J extends Joins, Inp
   readonly table: T
   readonly joins?: J
   readonly where?: (scope: Scope) => Where
-  /** What `where` cannot say. */
+  /** A further condition, which `where` cannot express. */
   readonly only?: (row: JoinedRow<T, J>) => boolean
-  /** What tells inputs apart: records of one that is asked for again replace those stored. Default: all of the input. */
+  /** The identity of an input. If it is asked for again, its records replace the stored ones. Default: the whole input. */
   readonly key?: (input: Input) => unknown
   /** The part of the row that the request and the extraction need; stored with every record. */
   readonly input: (row: JoinedRow<T, J>) => Input
-  /** All scopes of a connection are told the same of an input: what one has asked the others take over. */
+  /** The answer about an input is the same for all scopes of a connection, so a scope may copy it from another. */
   readonly isShared?: boolean
-  /** One request for so many different inputs at most, which are the `inputs` of its context. */
+  /** One request is made for at most this many inputs, which are the `inputs` of its context. */
   readonly atOnce?: (server: Server) => number
   /**
-   * The input has all that the answer depends on, such as the newest commit of a branch: later runs ask only where it is another
-   * than the one that was answered. `key` then names less than all of it.
+   * The input contains everything that the answer depends on, such as the newest commit of a branch. Later runs ask only if the
+   * input differs from the one that was answered. `key` must then be only a part of the input.
    */
   readonly tellsChange?: true
   /** Column with the vendor's time of change: later runs ask only for rows changed since. */
   readonly changedBy?: string
-  /** Rows that later runs ask for besides: what hangs on them changes without changing them. */
+  /** Further rows that later runs ask for, because the records behind them can change without a change of the row. */
   readonly again?: Again
 }
 
-/** Any of these is reason enough. */
+/** A row that meets any of these conditions is asked for again. */
 export interface Again {
-  /** Milliseconds: rows whose time of change lies at most so long before the last run. */
+  /** Milliseconds: rows whose time of change is at most this long before the last run. */
   readonly within?: number
   readonly where?: Where
-  /** Rows that have such rows in another table; `by`: column of that table → column of the row. */
+  /** Rows to which such rows in another table belong; `by`: column of that table → column of the row. */
   readonly having?: { readonly table: AnyTable; readonly by: Readonly<Record<string, string>>; readonly where: Where }
 }
 
-/** How to ask only for what is new. */
+/** How to ask only for new and changed records. */
 export type Incremental<Context, T extends AnyTable> =
-  /** The API can filter by time of change; `by`: where a record has it, for sources whose answers have no date. */
+  /** The API can filter by time of change; `by`: the place of that time in a record, for sources whose answers have no date. */
   | { readonly filterBy: (since: Date, context: Context) => Query; readonly by?: TimeSource }
-  /** The API can only sort: stop at the first record made before; `refetch` asks again for those not final by then. */
+  /** The API can only sort: stop at the first older record; `refetch` asks again for records that were not final. */
   | { readonly newestFirstBy: TimeSource; readonly lookBack?: LookBack; readonly refetch?: Refetch<Context, T> }
-  /** The lists of `forEach` are numbered, newest first: each is read down to the newest record known of it. */
+  /** The lists of `forEach` are numbered, newest first: each is read down to its newest known record. */
   | { readonly numbered: Numbered; readonly refetch?: Refetch<Context, T> }
-  /** `forEach` says what is new; besides that only what was not final is asked for again. */
+  /** `forEach` says what is new; apart from that, only records that were not final are asked for again. */
   | { readonly refetch: Refetch<Context, T> }
 
-/** For lists to which records are added at the front alone, such as builds of a job. See collect/numbered.ts. */
+/** For lists in which new records only appear at the front, such as builds of a job. See collect/numbered.ts. */
 export interface Numbered {
   readonly of: (record: RawRecord) => Reach
-  /** The newest record of a list, if the row says it that is iterated over: then a list that is known is not asked for. */
+  /** The newest record of a list, if the iterated row tells it. Then a list without new records is not asked for. */
   readonly newest?: (row: AnyRow) => Reach
 }
-/** A record's number, and when it was made in milliseconds: another record may get the number later. */
+/** A record's number, and its time of creation in milliseconds, because another record may get the number later. */
 export interface Reach {
   readonly number: number
   readonly made: number
@@ -96,15 +96,15 @@ export interface Reach {
 export const numberedOf = ({ incremental }: AnyCollectSpec): Numbered | undefined =>
   incremental && 'numbered' in incremental ? incremental.numbered : undefined
 
-/** For records that change without moving to the front: so many days behind what is known are looked through again. */
+/** For records that change without moving to the front: runs look through this many days of known records again. */
 export interface LookBack {
   readonly days: number
-  /** The records' time of change: what has not changed since is not stored again. */
+  /** The records' time of change: records that have not changed are not stored again. */
   readonly changedBy: string
 }
 
 const DAY = 86_400_000
-/** Where a later run ends that looks back; a full one has no need to. */
+/** The time down to which a run reads if it looks back. A full run need not look back. */
 export function reachOf(lookBack: LookBack | undefined, since: Date): Date {
   return lookBack ? new Date(since.getTime() - lookBack.days * DAY) : since
 }
@@ -113,68 +113,68 @@ export const lookBackOf = (
   { isFull }: { readonly isFull: boolean },
 ): LookBack | undefined => (incremental && 'lookBack' in incremental && !isFull ? incremental.lookBack : undefined)
 
-/** Rows of the entity's own table that may still change, and how to ask for one of them. */
+/** Rows of the entity's own table that may still change, and how to ask for them. */
 export interface Refetch<Context, T extends AnyTable> {
   readonly where: Where
-  /** `rows` are all that the request is about: one, unless `atOnce` says otherwise. */
+  /** `rows` are all rows that the request is about: one, unless `atOnce` is set. */
   readonly request: (row: RowOf<T>, context: Context, rows: readonly RowOf<T>[]) => HttpRequest
-  /** One request for so many rows at most. Not together with `input`. */
+  /** One request is made for at most this many rows. Not together with `input`. */
   readonly atOnce?: number
-  /** Where it is a list of its own; one page unless told. */
+  /** Paging of the answer, if it is a list; default: one page. */
   readonly paging?: Paging
-  /** The records of the answer; unless told its whole body as one, or of a list what the collector reads from others. */
+  /** The records of the answer. Default: the whole body as one record; with `paging`, the `records` of the collector. */
   readonly records?: (body: RawRecord) => readonly unknown[]
-  /** The input of which it brings the whole list again; without it the answer replaces single records. */
+  /** The input whose whole list the answer replaces; without it the answer replaces single records. */
   readonly input?: (row: RowOf<T>) => Record<string, unknown>
-  /** The input among whose records the answer replaces a single one. */
+  /** The input to whose records the single replaced record belongs. */
   readonly within?: (row: RowOf<T>) => Record<string, unknown>
 }
 // biome-ignore lint/suspicious/noExplicitAny: the engine knows the types of no plugin
 export type AnyRefetch = Refetch<any, any>
 
-/** For vendors that hand out only so many results of one query: the time range is cut until each part fits. */
+/** For vendors that limit the results of one query: the time range is cut until each part fits. */
 export interface Windows {
   readonly cap: number
-  /** Where the range starts when nothing is known. */
+  /** Beginning of the range if there is no start date. */
   readonly earliest: Date
   readonly query: (window: DateWindow) => Query
   readonly total: (response: HttpResponse) => number
-  /** Every run reads all windows: the source does not tell what changed. */
+  /** Every run reads all windows, because the source does not tell which records have changed. */
   readonly isWhole?: boolean
   /** The longest window that the source accepts, in milliseconds. */
   readonly longest?: number
   /**
-   * Asks for all times at once, which `longest` does not forbid: one list where that fits. Records must come newest first
-   * (`newestFirstBy`), so that the list can end where the range begins.
+   * Asks for all times at once, for a source that allows this in spite of `longest`. If everything fits, it is read as one list.
+   * Records must come newest first (`newestFirstBy`), so that the list can end where the range begins.
    */
   readonly whole?: Query
-  /** Asks for the oldest record of all times first, and reads its time: what lies before it need not be asked about. */
+  /** Asks for the oldest record first, and reads its time: nothing has to be asked for before it. */
   readonly oldest?: { readonly query: Query; readonly at: (body: RawRecord) => unknown }
-  /** The source leaves out what stands at the end of a window: `query` is given the second after it. */
+  /** The source leaves out records at the exact end of a window, so `query` is given the following second. */
   readonly isEndExclusive?: boolean
-  /** Cuts a second that is still too full by something else than time; what does not fit even then is a gap. */
+  /** Divides a second that is still too full by another value. If a part still does not fit, the rest is a gap. */
   readonly split?: { readonly values: readonly string[]; readonly query: (value: string) => Query }
-  /** Column with the time that `query` goes by: the newest of what `refetch` names then come with the window. */
+  /** Column with the time that `query` filters by. The newest of the rows that `refetch` names then come with the window. */
   readonly by?: string
-  /** Later runs look through so many of the newest records at least, however old they are, for those that changed. */
+  /** Later runs look for changes in at least this many of the newest records, however old they are. */
   readonly lookThrough?: number
 }
 
-/** For vendors whose numbered pages end before long lists do. */
+/** For vendors whose numbered pages end before the end of a long list. */
 export interface LongList<Context> {
-  /** A list that has so many pages is longer than they tell. */
+  /** A list with this many pages may be longer than they show. */
   readonly mostPages: number
-  /** How to ask for the rest; absent: it is missing, and the receipt says so. */
+  /** How to ask for the rest; absent: the rest is missing, and the receipt says so. */
   readonly older?: Older
-  /** Where `older` lists other things, which name the records: how to ask for one of them; null: it names none. */
+  /** If the entries of `older` only name the records: how to ask for the named record; null: the entry names none. */
   readonly named?: (name: RawRecord, context: Context) => HttpRequest | null
 }
 
-/** A list inside a record that may continue past what the query asked for; its further nodes are put into the record. */
+/** A list inside a record that may be longer than the query asked for; its further nodes are added to the record. */
 export interface Completion<Context> {
   readonly list: (record: RawRecord) => GraphqlList | null | undefined
   readonly request: (record: RawRecord, context: Context) => HttpRequest
-  /** Started at the list's `endCursor`. */
+  /** Paging of the further nodes, started at the list's `endCursor`. */
   readonly paging: Paging
 }
 export interface GraphqlList {
@@ -182,32 +182,32 @@ export interface GraphqlList {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor?: string | null }
 }
 
-/** For lists that are read by time of change, of which records go and come without one. See collect/reconcile.ts. */
+/** For lists that are read by time of change, but whose records can appear and vanish without one. See collect/reconcile.ts. */
 export interface Reconcile<Context = AnyCollectContext> {
-  /** Lists everything, with little more than names. */
+  /** Lists all records, with little more than their names. */
   readonly request: (context: Context) => HttpRequest
   /** Large pages, with a total. */
   readonly paging: Paging
   readonly records?: (body: RawRecord) => readonly unknown[]
   /**
-   * Where a name has the time that the collector goes by, if it cannot filter by it: names from before the start date are
-   * listed, and are not wanted.
+   * The place in the listing of the time that the collector reads by, if the source cannot filter by it. Names from before the
+   * start date are then listed, but not wanted.
    */
   readonly by?: TimeSource
-  /** Asks for records by their keys, in the form in which the list gives them. */
+  /** Asks for records by their keys; the answer has the same form as the collector's list. */
   readonly named: {
     readonly atOnce: number
     readonly request: (keys: readonly string[], context: Context) => HttpRequest
     readonly paging?: Paging
   }
-  /** The name that other records call one by: its column in the entity's own table, and where it stands in a record. */
+  /** The name by which other records refer to a record: its column in the entity's own table, and its place in a record. */
   readonly renamed?: { readonly column: string; readonly of: (record: RawRecord) => unknown }
-  /** Rows that name other records in `columns`; what they come from, by `key`, is asked for when those go or are renamed. */
+  /** Rows that refer to other records in `columns`. If those vanish or are renamed, the rows' own records (`key`) are asked for. */
   readonly referring?: readonly {
     readonly table: AnyTable
     readonly columns: readonly string[]
     readonly key: string
-    /** Column of the entity's own table that they name them by; default: the record's key. */
+    /** Column of the entity's own table whose value they refer to; default: the record's key. */
     readonly by?: string
   }[]
 }
@@ -222,30 +222,30 @@ export interface CollectSpec<
   Input,
   Context = CollectContext<Scope, Config, Server, Input>,
 > {
-  /** Nothing is asked for when this says no. */
+  /** If this returns false, nothing is asked for. */
   readonly when?: (context: BaseContext<Scope, Config, Server>) => boolean
   readonly forEach?: ForEach<Scope, Server, F, J, Input>
   readonly request: (context: Context) => HttpRequest
-  /** One page when absent. */
+  /** Absent: the list has one page. */
   readonly paging?: Paging | ((server: Server, options: TaskRun['options']) => Paging)
   /** The records of a page's body; default: the body itself, or the only list in it. */
   readonly records?: (body: RawRecord) => readonly unknown[]
-  /** What makes two records versions of one, among those of one input; default: their `id`. */
+  /** The identity of a record within one input; default: its `id`. */
   readonly key?: (record: RawRecord) => unknown
   /**
-   * Whether a record belongs to the scope that was asked about; one that does not ends the list, and is not stored.
-   * `address` is where the answer came from, after redirects.
+   * Checks that a record belongs to the scope that was asked about. If one does not, nothing of the answer is stored, and the list
+   * becomes a gap. `address` is where the answer came from, after redirects.
    */
   readonly isOwn?: (record: RawRecord, context: Context, address: string) => boolean
-  /** What people know a record by, such as its number: where in the record, and in which column of the entity's table. */
+  /** The name by which people know a record, such as its number: its place in the record, and its column in the entity's table. */
   readonly knownBy?: { readonly path: string; readonly column: string }
-  /** Every record is an incident, by no rule of ours: a list that came whole and empty says that none happened. */
+  /** Every record is an incident by the source's own definition. A complete but empty list then says that none happened. */
   readonly tellsIncidents?: true
   /** A whole list that is the same for all scopes of a connection, such as the types of issues. */
   readonly isForAll?: boolean
   /**
-   * The source tells only of the newest records: whether one that comes no more stays as it was, by its key. It was there, and
-   * nothing says that it is gone. Only for collectors without inputs.
+   * For a source that lists only the newest records: tells by its key whether a record that no longer comes is kept. It existed,
+   * and nothing says that it was deleted. Only for collectors without inputs.
    */
   readonly forgets?: (key: string) => boolean
   readonly incremental?: Incremental<Context, T>
@@ -256,28 +256,28 @@ export interface CollectSpec<
   /** Statuses of a first page that mean "nothing here", not "broken". */
   readonly emptyOn?: readonly number[]
   /**
-   * The source can switch the list off, and then answers with a status of `emptyOn`: where records are stored they stay, and a
-   * gap says so. Only for collectors without inputs.
+   * The list can be switched off at the source, which then answers with a status of `emptyOn`. Records that are already stored
+   * stay, and a gap says so. Only for collectors without inputs.
    */
   readonly canBeSwitchedOff?: boolean
-  /** Statuses of a later page that mean "no further than this": a gap that no run can close. */
+  /** Statuses of a later page that mean "the source lists no further": a gap that no run can close. */
   readonly endsOn?: readonly number[]
 }
 
 /**
- * Raw rows of a collector that asks for parts add up; those of one that asks for all replace each other. Inputs that are
- * asked for one by one count as parts, since an answer that has not changed leaves the row before it in place.
+ * True if the collector asks for parts, so that its raw rows add up; a collector that asks for everything replaces them. Inputs
+ * that are asked for one by one count as parts, since an unchanged answer leaves the earlier row in place.
  */
 export const isAppending = ({ incremental, windows, forEach }: AnyCollectSpec): boolean =>
   Boolean(incremental ?? windows ?? (forEach && (forEach.changedBy || !forEach.atOnce)))
 
-/** Under which the raw records of an input are kept. */
+/** The group under which the raw records of an input are stored. */
 export const groupOf = ({ forEach }: AnyCollectSpec, input: unknown): string =>
   keyText(forEach?.key ? forEach.key(input) : input)
 
 export const recordKey = ({ key }: AnyCollectSpec, record: RawRecord): string => keyText(key ? key(record) : record?.id)
 
-/** Inputs that are asked for one by one: each has its own raw records. */
+/** True if inputs are asked for one by one, so that each has its own raw records. */
 export const hasOwnInputs = ({ forEach }: AnyCollectSpec): boolean => forEach !== undefined && !forEach.atOnce
 
 export const pagingOf = (

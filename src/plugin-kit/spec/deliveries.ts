@@ -1,15 +1,15 @@
 /**
- * What a source sends by itself, also known as webhooks.
+ * Messages that a source sends by itself, also known as webhooks.
  *
  * delivery   one request that a source sends about one event; genuine when it is signed with the connection's secret
- * record     what it carries: the same as collecting would bring a little later, so that it is a record that arrived early
+ * record     the content of a delivery: the same record that collecting would bring a little later
  */
 
 import type { Where } from '../../database/read.ts'
 import type { AnyTable, RawRecord } from '../../database/table.ts'
 import type { Entity } from './entity.ts'
 
-/** As it came, before anything in it is believed. */
+/** A delivery as it came, before anything in it is trusted. */
 export interface SentDelivery {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
@@ -18,36 +18,36 @@ export interface SentDelivery {
 }
 
 export interface DeliverySpec {
-  /** For those who set it up at the source. */
+  /** Instructions for those who set up deliveries at the source. */
   readonly setup: {
-    /** Where the address is entered, in a sentence. */
+    /** A sentence that says where to enter the address. */
     readonly address: string
-    /** Where the secret is entered. */
+    /** A sentence that says where to enter the secret. */
     readonly secret: string
-    /** What to choose among the events that the source can tell of. */
+    /** The events to choose at the source. */
     readonly events: string
   }
-  /** The source makes the secret, and whoever sets it up enters it here. */
+  /** The source creates the secret, and it is entered in Weir. */
   readonly isSecretOfSource?: true
-  /** A new secret; default: 40 letters and digits. */
+  /** Makes a new secret; default: 40 letters and digits. */
   readonly newSecret?: () => string
   readonly isGenuine: (delivery: SentDelivery, secret: string) => boolean
-  /** The same when the source sends it again; empty where it does not say. */
+  /** Id of the delivery, which stays the same when the source sends it again; empty if the source gives none. */
   readonly idOf: (delivery: SentDelivery, payload: RawRecord) => string
   readonly eventOf: (delivery: SentDelivery, payload: RawRecord) => string
-  /** Which scopes it is about; undefined where it is about none. */
+  /** The scopes that the delivery is about; undefined: none. */
   readonly scopes: (payload: RawRecord) => DeliveredScopes | undefined
-  /** What follows from it; undefined: the event is not known. */
+  /** The effect of the delivery; undefined: the event is not known. */
   readonly read: (event: string, payload: RawRecord) => Effect | undefined
 }
 
 export interface DeliveredScopes {
-  /** As people call it. */
+  /** The scope's name as people know it. */
   readonly name: string
-  /** The rows that tell which: of the scope table, or of another that has the scope's key. */
+  /** These rows identify the scopes: rows of the scope table, or of another table that has the scope's key. */
   readonly table?: AnyTable
   readonly where: Where
-  /** What is said when there are none; default: that it is to be added first. */
+  /** Message if there are no such scopes; default: that the scope must be added first. */
   readonly otherwise?: string
 }
 
@@ -57,29 +57,29 @@ export type Effect =
       readonly subject: string
       readonly records: readonly DeliveredRecord[]
     }
-  /** Nothing is changed: it greets, or it tells of something that only collecting can bring. */
+  /** Nothing is changed: the delivery is a greeting, or it is about data that only collecting can bring. */
   | { readonly note: string; readonly isGreeting?: true }
 
 export interface DeliveredRecord {
-  /** Whose collector brings such records, and whose extraction reads them. */
+  /** The entity whose collector brings such records, and whose extraction reads them. */
   readonly entity: Entity
-  /** What the collector iterates over when it asks for it. */
+  /** The input with which the collector asks for this record. */
   readonly input?: Readonly<Record<string, unknown>>
-  /** In the form in which it is collected. */
+  /** The record in the form in which it is collected. */
   readonly record: unknown
-  /** Where that is only a part: the whole, made with what is stored of it; undefined when it cannot be made. */
+  /** For a record that is only a part: makes the whole with the help of the stored record; undefined: that is not possible. */
   readonly merge?: (stored: RawRecord) => unknown
   readonly news: News
 }
 
-/** How new a record is: what is older than what is stored is not taken. */
+/** How new a record is. A record that is older than the stored one is not taken. */
 export interface News {
-  /** The row that has the time of change: the record's own, or that of what it hangs on. */
+  /** The row that has the time of change: that of the record itself, or of the record that it belongs to. */
   readonly table: AnyTable
   readonly where: Where
   readonly timeOf: (row: RawRecord) => Date | null
-  /** When the source changed it. */
+  /** The time when the source changed the record. */
   readonly at: Date | null
-  /** The time that the collector lists such records by, where that is another. */
+  /** The time by which the collector lists such records, if that is another. */
   readonly listedAt?: Date | null
 }

@@ -1,4 +1,4 @@
-/** What the compiler refuses in an entity: `tsc` reports an `@ts-expect-error` that nothing is wrong with. */
+/** Mistakes in an entity that the compiler must refuse: `tsc` reports an `@ts-expect-error` without an error behind it. */
 import { expect, it } from 'vitest'
 import { bigint, key, type RowOf, string, timestamp } from '../../database/table.ts'
 import { issues as domainIssues } from '../../domain/ticket.ts'

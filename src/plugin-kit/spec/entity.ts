@@ -1,8 +1,8 @@
 /**
- * What a plugin author writes: one entity = one file with collect, columns and convert side by side.
+ * The parts that a plugin author writes. One entity is one file, with collect, columns and convert side by side.
  *
- * collect   asks the vendor and keeps every record as it came (`_raw_*`)
- * extract   raw records → tool rows; the table's own columns say where each value stands in the record
+ * collect   asks the vendor and stores every record as it came (`_raw_*`)
+ * extract   raw records → tool rows; the columns of the table say where each value is in the record
  * convert   tool rows → rows of the domain tables
  */
 
@@ -26,7 +26,7 @@ import type { DomainType, Spelling, Step, TaskRun } from './subtask.ts'
 
 export { innerJoin, leftJoin } from '../../database/read.ts'
 
-/** What every function of an entity may look at. */
+/** Context that every function of an entity gets. */
 export interface EntityContext<Scope, Config> {
   readonly connectionId: number
   readonly connection: ConnectionFacts
@@ -35,67 +35,67 @@ export interface EntityContext<Scope, Config> {
   readonly idOf: IdOf
 }
 export interface ExtractContext<Scope, Config, L extends Lookups, Input = null> extends EntityContext<Scope, Config> {
-  /** What the collector was iterating over when it asked for this record; null where it was not, or over many at once. */
+  /** The input with which the collector asked for this record; null if it has no inputs, or asks for many at once. */
   readonly input: Input
   readonly lookups: Found<L>
-  /** Reads a record into a row of `table` by the sources of its columns; `values` go before them. */
+  /** Reads a record into a row of `table` by the sources of its columns; `values` take precedence over them. */
   read<T extends AnyTable>(table: T, record: unknown, values?: Partial<RowOf<T>>): TableRow
 }
 export interface ConvertContext<Scope, Config, L extends Lookups> extends EntityContext<Scope, Config> {
   readonly lookups: Found<L>
 }
 
-/** Rows that belong to one row of the entity and go with it, such as labels of an issue. */
+/** Rows that belong to one row of the entity and are deleted with it, such as labels of an issue. */
 export interface Owned {
   readonly table: AnyTable
   /** Column of the owned table → column of the owner. */
   readonly by: Readonly<Record<string, string>>
-  /** Only these of them, when others hang on the owner too. */
+  /** Only these rows, if the table has other rows that belong to the owner too. */
   readonly where?: Readonly<Record<string, string>>
 }
 
 export interface ExtractSpec<Scope, Config, L extends Lookups, Input> {
-  /** Only when one record becomes several rows, or none; otherwise the columns read themselves. */
+  /** Needed only if one record becomes several rows, or none; otherwise the sources of the columns are enough. */
   readonly rows?: (record: RawRecord, context: ExtractContext<Scope, Config, L, Input>) => Iterable<TableRow>
   /** Tables written besides the entity's own. */
   readonly writes?: readonly AnyTable[]
-  /** Replaced together with their owner, never left behind. */
+  /** Rows that are replaced together with their owner, and never left behind. */
   readonly owns?: readonly Owned[]
   readonly lookups?: L
-  /** Scope config fields that decide what is extracted: a change of them extracts everything again. */
+  /** Scope config fields that affect the extraction: if one changes, everything is extracted again. */
   readonly dependsOn?: readonly string[]
-  /** Raised when this code makes other rows of the same records than an earlier version did: everything is extracted again. */
+  /** Raise this if the code makes other rows from the same records than before: everything is then extracted again. */
   readonly edition?: number
 }
 
-/** Rows that stand for people and the like, and that the rows of many scopes make. */
+/** Rows that come from the rows of many scopes, such as people. */
 export interface Follows {
-  /** The table that their ids are made of. */
+  /** The table after which their ids are named. */
   readonly named: AnyTable
-  /** They stay as long as one of these columns has their key. */
+  /** Such a row stays as long as one of these columns contains its key. */
   readonly by: readonly { readonly table: AnyTable; readonly column: string }[]
 }
 
 export interface ConvertSpec<T extends AnyTable, J extends Joins, L extends Lookups, Scope, Config> {
-  /** Domain tables; writing any other is an error. */
+  /** Domain tables that are written; writing any other is an error. */
   readonly to: readonly AnyTable[]
-  /** Replaced together with their row of the first table of `to`, such as assignees of an issue. */
+  /** Rows that are replaced together with their row of the first table of `to`, such as assignees of an issue. */
   readonly owns?: readonly Owned[]
   readonly joins?: J
-  /** Which rows belong to the scope; default: those whose scope columns say so (see `scopeWhere` of the kit). */
+  /** Selects the rows that belong to the scope; default: by their scope columns (see `scopeWhere` of the kit). */
   readonly where?: (scope: Scope, context: EntityContext<Scope, Config>) => Where
   readonly lookups?: L
   readonly rows: (row: JoinedRow<T, J>, context: ConvertContext<Scope, Config, L>) => Iterable<TableRow>
-  /** Raw tables whose earlier conversions are replaced; default: the entity's own, or those that the table is extracted from. */
+  /** Raw tables whose earlier conversions are replaced; default: that of the entity, or those that the table is extracted from. */
   readonly replaces?: readonly string[]
-  /** Convert only rows written since the last run. For rows that never vanish from the tool table by themselves. */
+  /** Convert only rows written since the last run. For tool tables whose rows never vanish by themselves. */
   readonly isIncremental?: boolean
   readonly dependsOn?: readonly string[]
-  /** As for an extraction, where `isIncremental`. */
+  /** As in `ExtractSpec`; needed only with `isIncremental`. */
   readonly edition?: number
-  /** For rows of a table of `referred` that are named after another table, or that other tables keep, too. */
+  /** For rows of a `referred` table whose ids are named after another table, or that other tables also keep alive. */
   readonly follows?: Follows
-  /** The joined row, where there is one, that the domain rows have their origin from instead of the row itself. */
+  /** The join whose row, if there is one, gives the domain rows their origin instead of the row itself. */
   readonly originFrom?: keyof J & string
 }
 
@@ -111,14 +111,14 @@ export interface EntitySpec<
   FJ extends Joins,
   Input,
 > {
-  /** `Pull Requests` gives the subtasks collectPullRequests or Collect Pull Requests, as the plugin spells them. */
+  /** `Pull Requests` gives subtasks such as collectPullRequests or Collect Pull Requests, depending on the plugin's spelling. */
   readonly label: string
   /** Public subtask names that do not follow from the label. */
   readonly names?: Partial<Record<Step, string>>
   readonly domainTypes: readonly DomainType[]
   /** Steps that run only when asked for by name. */
   readonly off?: readonly Step[]
-  /** Raw table without `_raw_`; entities of a table that another entity extracts have none. */
+  /** Name of the raw table without `_raw_`; absent for entities of a table that another entity extracts. */
   readonly raw?: string
   readonly collect?: CollectSpec<Scope, Config, Server, T, F, FJ, Input>
   readonly extract?: ExtractSpec<Scope, Config, E, Input>
@@ -140,17 +140,17 @@ export type AnyEntityContext = EntityContext<any, any>
 // biome-ignore lint/suspicious/noExplicitAny: as above
 export type AnyExtractContext = ExtractContext<any, any, any, any>
 
-/** What the columns of a tool table may look at. Of `input` and `lookups` a column says itself what it needs. */
+/** Context that the columns of a tool table get. Each column declares itself which part of `input` and `lookups` it needs. */
 export interface ColumnContext<Scope, Config> extends EntityContext<Scope, Config> {
   readonly input: RawRecord
   readonly lookups: RawRecord
 }
 
-/** A run on stored records, with everything entities may look at. */
+/** A run on stored records, with the context for entities. */
 export interface EntityTask extends TaskRun {
   readonly context: AnyEntityContext
   readonly settings: Settings
-  /** JSON text that marks the raw rows it is about. */
+  /** JSON text that identifies the raw rows of the scope. */
   readonly params: string
 }
 
@@ -176,14 +176,14 @@ export function pluginKit(plugin: string) {
       { idPrefix: `${plugin}:${entityName}` },
     )
   return {
-    /** A tool table: `_tool_<plugin>_<name>`, keyed by the connection first, with the origin columns. */
+    /** Makes a tool table, `_tool_<plugin>_<name>`, with the connection first in its key and with the origin columns. */
     table,
-    /** The same for tables whose columns look at the scope or at its rules. */
+    /** The same for tables whose columns use the scope or its rules. */
     tableMaker:
       <Scope, Config>() =>
       <const C extends Columns<ColumnContext<Scope, Config>>>(name: string, entityName: string, columns: C) =>
         table(name, entityName, columns),
-    /** `scopeWhere` says which rows of a table belong to a scope, for tables that carry the scope's key. */
+    /** `scopeWhere` selects the rows of a scope in tables that have the scope's key. */
     entityMaker:
       <Scope, Config, Server = unknown>(scopeWhere: (table: AnyTable, scope: Scope) => Where) =>
       <

@@ -1,4 +1,4 @@
-/** All that the server knows of a kind of field: how it is stored, what requests may bring, and what answers show. */
+/** Everything that the server knows about a kind of field: how it is stored, which values requests may have, and how answers show it. */
 import { z } from 'zod'
 import { hasAddressSecret } from '../../address-secrets.ts'
 import { type AnyColumn, bigint, boolean, json, sealed, string, text, timestamp, whole } from '../../database/table.ts'
@@ -19,7 +19,7 @@ export type FieldKind =
   | 'json'
   | 'time'
 
-/** What a kind asks of its field. */
+/** The properties of a field that its kind uses. */
 interface KindOptions {
   readonly size?: number
   readonly choices?: readonly string[]
@@ -28,16 +28,16 @@ interface KindOptions {
 
 interface KindSpec {
   readonly column: (field: KindOptions) => AnyColumn
-  /** Forms of a value that may be sent; `convert` says what else is wrong with it. */
+  /** Forms in which a value may be sent; `convert` reports everything else that is wrong with it. */
   readonly body: (field: KindOptions) => z.ZodType
   readonly answer: z.ZodType
-  /** Gives the value that is stored; refuses by a UserError what cannot be one. */
+  /** Returns the value to store; throws a UserError if it is not a valid value. */
   readonly convert: (name: string, value: unknown, field: KindOptions) => unknown
-  /** What a field has when nothing is set. */
+  /** Value of a field that is not set. */
   readonly empty: unknown
 }
 
-/** What a column of unlimited text holds. */
+/** Longest value for a column of unlimited text. */
 const LONGEST_FIELD = 1_000_000
 const URL_SCHEMES = /^(https?|socks5h?):$/
 
@@ -62,7 +62,7 @@ export const FIELD_KINDS: Readonly<Record<FieldKind, KindSpec>> = {
   secret: { ...plainText, column: () => sealed(text()) },
   url: {
     ...plainText,
-    // One with a password in it is encrypted.
+    // An address with a password in it is encrypted.
     column: () => sealed(text()),
     body: ({ size = LONGEST_FIELD }) => bounded(size),
     convert(name, value) {
@@ -70,7 +70,7 @@ export const FIELD_KINDS: Readonly<Record<FieldKind, KindSpec>> = {
       if (address !== '' && !(URL.canParse(address) && URL_SCHEMES.test(new URL(address).protocol))) {
         throw wrong(name, 'an address that begins with http:// or https://')
       }
-      // It is shown in many places, and the source's own fields are there for it.
+      // The endpoint is shown in many places, and the source has fields of its own for credentials.
       if (name === 'endpoint' && hasAddressSecret(address)) {
         throw wrong(name, 'an address without user, password or token')
       }

@@ -2,15 +2,15 @@ import type { z } from 'zod'
 import type { AnyValue } from '../../database/table.ts'
 import type { FieldKind } from './field-kinds.ts'
 
-/** A name that a rule of JSON speaks of. */
+/** A name that a rule in JSON refers to. */
 export interface SpokenName {
-  /** What in the rule speaks of it, such as `statusMappings.done` of a type. */
+  /** The place in the rule that refers to it, such as `statusMappings.done` of a type. */
   readonly place: string
   readonly kind: string
   readonly name: string
-  /** It names what names belong to, such as the category of statuses. */
+  /** It is the name of a group of names, such as a category of statuses. */
   readonly isGroup?: boolean
-  /** What the rule makes of it. */
+  /** The value that the rule gives it. */
   readonly meaning: unknown
 }
 
@@ -18,50 +18,50 @@ export interface SpokenName {
 export type Field = DescribedField &
   (
     | { readonly kind: Exclude<FieldKind, 'json'> }
-    /** What the JSON may be; its messages go after the name of the field. */
+    /** Schema of the JSON; its messages are put after the name of the field. */
     | { readonly kind: 'json'; readonly schema: z.ZodType }
   )
 interface DescribedField {
   readonly label: string
   readonly help?: string
-  /** Stored when nothing is given. */
+  /** Stored if no value is given. */
   readonly default?: unknown
-  /** What a form starts with, and what holds for scopes without a scope config; the API does not put it in. */
+  /** Value that a form starts with, and that applies to scopes without a scope config. The API does not fill it in. */
   readonly suggestion?: unknown
-  /** The suggestion is only for those who want such a thing: never assumed. */
+  /** The suggestion is only for those who want this rule; it never applies by itself. */
   readonly isOnRequest?: boolean
-  /** Fields of one heading are drawn together. */
+  /** Heading in a form; fields with the same heading are drawn together. */
   readonly panel?: string
-  /** A refresh token that use replaces: see rotating-tokens.ts. */
+  /** A refresh token that is replaced whenever it is used: see rotating-tokens.ts. */
   readonly isRotated?: boolean
-  /** Kept by the product itself: shown, never asked for. */
+  /** Set by Weir itself: shown, never asked for. */
   readonly isManaged?: boolean
   readonly isOptional?: boolean
-  /** Belongs to this choice of the field `authMethod`: needed with it, without meaning beside another. */
+  /** Belongs to this choice of the field `authMethod`: required with it, and meaningless with another. */
   readonly authMethod?: string
   readonly choices?: readonly string[]
   /** Longest value; unlimited text when absent. */
   readonly size?: number
-  /** Kinds of names, of `scopeConfig.names`, that the rule speaks of. A text names some of them, with commas between. */
+  /** Kinds of names (keys of `scopeConfig.names`) that the rule refers to. In a text field they are separated by commas. */
   readonly names?: readonly string[]
-  /** The same of JSON: which names a value speaks of, each a rule of its own. */
+  /** The same for JSON: the names that a value refers to, each of them a rule. */
   readonly spokenNames?: (value: unknown) => readonly SpokenName[]
-  /** The kind of texts, of `scopeConfig.names`, that the rule searches: its words that occur there are suggested. */
+  /** The kind of texts (a key of `scopeConfig.names`) that the rule searches. Those of its `words` that occur there are suggested. */
   readonly textsOf?: string
-  /** What such names look like where the suggestion does not match them: for suggestions alone. */
+  /** A pattern for further names of this kind that the suggestion does not match; used only to make suggestions. */
   readonly looksLike?: string
-  /** Where there are names of this kind, another rule says it more exactly, and this one can stay empty. */
+  /** If there are names of this kind, another rule is more exact, and this one can stay empty. */
   readonly needlessWith?: string
-  /** The rule chooses among what the rule of this field matches. */
+  /** The rule selects from the names that the rule of this field matches. */
   readonly within?: string
   /** An empty rule matches everything. */
   readonly isAllWhenEmpty?: boolean
-  /** Where it is stored, if its name does not say it. */
+  /** The column that stores it, if that does not follow from its name. */
   readonly column?: string
   /** Text of several lines, such as a key. */
   readonly isMultiline?: boolean
 }
-/** Fields of a connection that are no secrets, and the `facts` that its plugin names. */
+/** Fields of a connection that are not secret, and the `facts` that its plugin declares. */
 export interface ConnectionFacts {
   readonly endpoint: string
   readonly timeZone?: string
@@ -75,7 +75,6 @@ export type AnyScope = any
 
 /** `deploymentPattern` → `deployment_pattern`; runs of capitals stay together. */
 export const columnName = (field: string): string => field.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase()
-/** The column of a field. */
 export const columnOf = (name: string, { column }: Pick<Field, 'column'>): string => column ?? columnName(name)
 /** `deployment_pattern` → `deploymentPattern`. */
 export const fieldName = (column: string): string => column.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase())

@@ -2,7 +2,7 @@ import type { RawRecord } from '../../database/table.ts'
 
 export { parseExactBytes } from '../../database/exact-json.ts'
 
-/** The parts of `value` that `shape` names, in its order; its values stand in for what is missing. */
+/** The parts of `value` that `shape` names, in the order of `shape`. The values in `shape` replace missing ones. */
 export function pick(shape: Readonly<Record<string, RawRecord>>, value: RawRecord): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(shape).map(([name, fallback]) =>
@@ -13,7 +13,7 @@ export function pick(shape: Readonly<Record<string, RawRecord>>, value: RawRecor
   )
 }
 
-/** JSON text of a free-form object with its keys sorted, so that equal objects give equal text; '' for none. */
+/** JSON text of a free-form object with sorted keys, so that equal objects give equal text; '' for none. */
 export function sortedJson(value: unknown): string {
   return value === undefined || value === null ? '' : JSON.stringify(sorted(value))
 }
@@ -27,7 +27,7 @@ const sorted = (value: RawRecord): unknown => {
   )
 }
 
-/** What a column's source finds in a raw record. Paths walk objects and lists (`users.0.name`). */
+/** Returns the value at a path in a raw record. Paths go through objects and lists (`users.0.name`). */
 export function valueAt(record: RawRecord, path: string): unknown {
   if (!path.includes('.')) return record?.[path]
   return path.split('.').reduce((value, part) => value?.[part], record)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 export const LONGEST_KEY = 191
 
-/** Text by which inputs and records are told apart; '' for what has no identity. */
+/** Text that identifies an input or a record; '' if it has no identity. */
 export function keyText(value: unknown): string {
   if (value === null || value === undefined) return ''
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value)

@@ -1,4 +1,4 @@
-/** Rows of other tables that an entity needs by key: small tables once a run, large ones a batch at a time. */
+/** Reads rows of other tables that an entity needs by key: small tables once a run, large ones a batch at a time. */
 
 import { createHash } from 'node:crypto'
 import { byName } from '../../by-name.ts'
@@ -11,13 +11,13 @@ import type { AnyScope } from './fields.ts'
 
 export interface Lookup<T extends AnyTable = AnyTable> {
   readonly table: T
-  /** Column that is looked up by. */
+  /** The column with the keys. */
   readonly by: string
-  /** The keys one record needs; absent for a small table that is read whole, once a run. */
+  /** The keys that one record needs; absent for a small table that is read whole, once a run. */
   readonly of?: (record: RawRecord) => unknown
   /** Further conditions besides the connection. */
   readonly where?: (scope: AnyScope) => Where
-  /** Several rows may share a key: all are given, in key order. */
+  /** Several rows may share a key: all of them are returned, in key order. */
   readonly isMany?: boolean
 }
 export type Lookups = Readonly<Record<string, Lookup>>
@@ -58,8 +58,8 @@ interface Task {
 }
 
 /**
- * What tables that are looked up whole say now, as a short text: when it is another than before, what was made with their
- * help is made again.
+ * A digest of the tables that are read whole. If it differs from the earlier one, the rows that were made with their help are
+ * made again.
  */
 export async function wholeTablesSay({ database, connectionId, scope }: Task, lookups: Lookups): Promise<string> {
   const hash = createHash('sha256')
@@ -77,7 +77,7 @@ export async function wholeTablesSay({ database, connectionId, scope }: Task, lo
   return hash.digest('hex').slice(0, 16)
 }
 
-/** Gives what a batch of records needs. */
+/** Makes a function that finds the looked-up rows for a batch of records. */
 export function finderOf<L extends Lookups>({ database, connectionId, scope }: Task, lookups: L) {
   const read = async (
     { table, by, where, isMany }: Lookup,
@@ -110,7 +110,7 @@ export function finderOf<L extends Lookups>({ database, connectionId, scope }: T
   }
 }
 
-/** Keys are stored without spaces at their end, and a record may have them. */
+/** Keys are stored without trailing spaces, but a record may have them. */
 class FoundByKey<Value> extends Map<unknown, Value> {
   override get(key: unknown): Value | undefined {
     return super.get(stored(key))

@@ -1,4 +1,4 @@
-/** What users' patterns decide: which names and texts they match, which runs deploy, which issues are incidents. */
+/** Applies patterns of users: to names and texts, to decide which runs deploy, and which issues are incidents. */
 import { z } from 'zod'
 import { type Delivery, deliveryOf, type Run } from '../../domain/deliveries.ts'
 import { typeOrText } from '../../domain/issue-types.ts'
@@ -12,7 +12,7 @@ import {
   problemOf,
 } from '../../user-patterns.ts'
 
-/** Which texts a pattern matches, as rules do it; an empty pattern matches none. */
+/** Tells for each text whether a pattern matches it, in the same way as rules do. An empty pattern matches none. */
 export function matchPattern(
   pattern: string,
   texts: readonly string[],
@@ -26,10 +26,10 @@ export function matchPattern(
 export interface Groups {
   readonly count: number
   readonly named: Readonly<Record<string, number>>
-  /** Of each text: the groups from 1, or null where the pattern finds nothing. */
+  /** For each text, the groups from 1 on, or null if the pattern does not match. */
   readonly found: readonly (readonly (string | null)[] | null)[]
 }
-/** What a pattern finds in each of some texts. */
+/** Finds the groups of a pattern in each text. */
 export function findGroups(pattern: string, name: string, texts: readonly string[]): Groups {
   const compiled = compilePattern(pattern, name)
   const count = compiled.groupCount()
@@ -43,16 +43,16 @@ export function findGroups(pattern: string, name: string, texts: readonly string
   }
 }
 
-/** Which of these names a pattern of our own matches. */
+/** Tells for each name whether one of our own patterns matches it. */
 export function matchOwn(pattern: string, names: readonly string[]): readonly boolean[] {
   const compiled = pattern === '' ? null : ownPattern(pattern)
   return names.map((name) => matches(compiled, name))
 }
 
-/** Matches exactly this text, in any place where a pattern may stand. */
+/** A pattern that matches exactly this text; it can also be part of a larger pattern. */
 export const exactly = (text: string): string => `^${text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`
 
-/** In the schema of a JSON field. */
+/** A pattern in the schema of a JSON field. */
 export const patternText = z.string('must be text').superRefine((pattern, context) => {
   try {
     checkPattern(pattern)
@@ -76,7 +76,7 @@ export interface DeliveryPatterns {
   readonly productionBranchPattern?: string | null
 }
 
-/** How most build tools decide which runs and jobs deploy, and to where. */
+/** Decides for most build tools which runs and jobs deploy, and to where. */
 export function deliveryRules(patterns: DeliveryPatterns) {
   const matcher = (name: keyof DeliveryPatterns) => matcherOf(optionalPattern(patterns[name], name))
   const matchers = {
@@ -86,7 +86,7 @@ export function deliveryRules(patterns: DeliveryPatterns) {
   }
   return { deliveryOf: (run: Run): Delivery => deliveryOf(matchers, run) }
 }
-/** What outcomes of `deliveryOf` depend on. */
+/** The fields on which the result of `deliveryOf` depends. */
 export const DELIVERY_FIELDS = ['deploymentPattern', 'productionPattern', 'productionBranchPattern'] as const
 
 /** The text of an issue makes it an incident only if neither its type nor a label says what it is. */

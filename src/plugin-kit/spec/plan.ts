@@ -1,10 +1,10 @@
-/** Plans of pipelines, and what a plugin adds to those that are made for projects. */
+/** Plans of pipelines, and the tasks that a plugin adds to plans for projects. */
 import type { AnyValue } from '../../database/table.ts'
 import type { DomainType } from './subtask.ts'
 
 export interface PlanTask {
   readonly plugin: string
-  /** Null or empty: those that run by default. */
+  /** Null or empty: the subtasks that run by default. */
   readonly subtasks: readonly string[] | null
   readonly options: Readonly<Record<string, AnyValue>>
 }
@@ -20,14 +20,14 @@ export interface DomainScope {
 
 /** A scope that is about to be collected. */
 export interface PlannedScope {
-  /** Plugin that its connection is of. */
+  /** The plugin of its connection. */
   readonly plugin: string
   readonly connectionId: number
   readonly title: string
   readonly entities: ReadonlySet<DomainType>
-  /** As the scope config has them. */
+  /** The settings in its scope config. */
   readonly settings: Readonly<Record<string, unknown>>
-  /** Of a repository: its row in repos, and where it is cloned from. */
+  /** For a repository: its row in repos, and the address it is cloned from. */
   readonly repoId: string | undefined
   readonly cloneUrl: string | undefined
 }
@@ -37,20 +37,20 @@ export interface MetricProject {
   readonly domainScopes: readonly DomainScope[]
   readonly option: MetricOption
 }
-/** What a project has set for a metric. */
+/** The settings of a project for a metric. */
 export type MetricOption = Readonly<Record<string, unknown>>
 
 export interface PlanParts {
-  /** Before anything is collected: which rows belong to the project. */
+  /** Runs before anything is collected, and records which rows belong to the project. */
   readonly mapProject?: (projectName: string, domainScopes: readonly DomainScope[]) => PlanTask
-  /** At the same time as the scope; left out where collectors are skipped. */
+  /** Runs at the same time as the task of the scope; left out if collectors are skipped. */
   readonly withScope?: (scope: PlannedScope) => PlanTask | undefined
-  /** In the stage after the scope. */
+  /** Runs in the stage after the scope. */
   readonly afterScope?: (scope: PlannedScope) => PlanTask | undefined
-  /** After everything is collected, in projects that have switched the metric on. */
+  /** Runs after everything is collected, in projects that have switched the metric on. */
   readonly metric?: {
     readonly plan: (project: MetricProject) => Plan
-    /** Refuses by a UserError what may not be set for it. */
+    /** Throws a UserError if the settings are not allowed. */
     readonly check?: (option: MetricOption) => void
   }
 }

@@ -1,4 +1,4 @@
-/** What a source offers for collection: a tree of groups with scopes in them. */
+/** The scopes that a source offers for collection: a tree of groups with scopes in them. */
 import type { RawRecord } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
 import type { ApiClient } from '../http/index.ts'
@@ -11,9 +11,9 @@ export interface RemoteEntry {
   readonly id: string
   readonly name: string
   readonly fullName: string
-  /** Of a scope: what is put to `scopes` when it is chosen. */
+  /** For a scope: the data that is sent to `scopes` when it is chosen. */
   readonly data: Settings | null
-  /** For choosing by rule. */
+  /** This and `topics` serve rules that choose scopes. */
   readonly archived?: boolean
   readonly topics?: readonly string[]
 }
@@ -25,38 +25,38 @@ export interface RemoteQuestion {
 }
 export interface RemoteScopes {
   /**
-   * One page of a group, or of the root. `next`: what finds the next page, an object that JSON can hold; absent after the
-   * last. `page` is the `next` of the page before; absent for the first.
+   * One page of a group, or of the root. `next`: an object that leads to the next page, and can be written as JSON; absent after
+   * the last page. `page` is the `next` of the previous page; absent for the first.
    */
   list(
     question: RemoteQuestion & { readonly group?: string; readonly page?: RawRecord },
   ): Promise<{ readonly children: readonly RemoteEntry[]; readonly next?: object | undefined }>
-  /** Scopes by part of their name; `page` counts from 1. */
+  /** Finds scopes by a part of their name; `page` counts from 1. */
   search?(
     question: RemoteQuestion & { readonly search: string; readonly page: number; readonly pageSize: number },
   ): Promise<{ readonly children: readonly RemoteEntry[]; readonly count?: number }>
 }
 
-/** What a connection test found out, beyond that the server answered. */
+/** Result of a connection test whose server answered. */
 export interface ConnectionCheck {
   readonly success: boolean
   readonly message?: string
-  /** Further fields of the answer; secrets in it are masked already. */
+  /** Further fields of the answer; secrets in them are already masked. */
   readonly details?: Settings
 }
 
-/** How a connection test is to be made. */
+/** The circumstances of a connection test. */
 export interface CheckQuestion {
   readonly isSaved: boolean
   readonly signal: AbortSignal
-  /** A client for these settings; close it. */
+  /** Opens a client for these settings; the caller must close it. */
   open(settings: Settings): ApiClient
   mask(secret: string): string
 }
 
 export type CheckConnection = (settings: Settings, question: CheckQuestion) => Promise<ConnectionCheck>
 
-/** Reads an answer that may come from something else than the source; then the endpoint is to blame, not the reader. */
+/** Reads an answer that may come from another server than the source. A TypeError then means that the endpoint is wrong. */
 export async function readAnswer<Result>(title: string, read: () => Promise<Result>): Promise<Result> {
   try {
     return await read()
@@ -66,6 +66,6 @@ export async function readAnswer<Result>(title: string, read: () => Promise<Resu
   }
 }
 
-/** Something answers, but not the source. */
+/** The error for an endpoint where something other than the source answers. */
 export const notThere = (title: string, cause?: unknown): UserError =>
   new UserError(`The endpoint does not answer as ${title} does: check its address.`, { status: 502, cause })

@@ -1,6 +1,6 @@
 /**
- * What clients of DevLake may send: names in any letter case, numbers and flags as text, one value for a list.
- * Each kind accepts that and gives the strict value; its JSON schema shows both.
+ * Values in the forms that clients of DevLake may send: names in any letter case, numbers and flags as text, one value for a
+ * list. Each kind accepts these forms and returns the strict value; its JSON schema shows both.
  */
 import { z } from 'zod'
 import { parseEnd, parseTime } from '../../database/time.ts'
@@ -18,7 +18,7 @@ export const bounded = (most: number) =>
 /** Text that may be sent as a number or a flag. */
 export const anyText = (most: number) => z.union([bounded(most), z.number(), z.boolean()])
 const textUpTo = (most: number) => anyText(most).transform(String)
-/** As long as most columns are. */
+/** Text up to the length of most columns. */
 export const text = textUpTo(255)
 export const longText = textUpTo(LONGEST)
 export const whole = z
@@ -53,22 +53,22 @@ const checkedBy = (check: (value: string) => void) =>
     }
     return value
   })
-/** In RE2 syntax. */
+/** A pattern in RE2 syntax. */
 export const pattern = checkedBy(checkPattern)
-/** The same, for paths of this server. */
+/** A pattern in RE2 syntax for paths of this server. */
 export const pathPattern = checkedBy(checkPathPattern)
 
 type Nullable<Schema extends z.ZodType> = z.ZodOptional<z.ZodNullable<Schema>>
 const nullish = <Schema extends z.ZodType>(schema: Schema): Nullable<Schema> => z.optional(z.nullable(schema))
 
-/** In something new, null means the same as nothing. */
+/** In a new object, null means the same as an absent field. */
 export const nullAsAbsent = <Schema extends z.ZodType>(schema: Schema) =>
   nullish(schema).transform((value) => value ?? undefined)
-/** In a change, null sets a field back. */
+/** In a change, null resets a field. */
 export const change = <Schema extends z.ZodType, Empty>(schema: Schema, empty: Empty) =>
   nullish(schema).transform((value) => (value === null ? empty : value))
 
-/** Without the fields that were not sent. */
+/** The values without the fields that were not sent. */
 export type Present<Values> = { [Name in keyof Values]?: Exclude<Values[Name], undefined> }
 export const present = <Values extends object>(values: Values): Present<Values> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Present<Values>
@@ -82,7 +82,7 @@ export function respell(names: readonly string[], sent: unknown): unknown {
   )
 }
 
-/** A JSON object with these fields. Those in `ignored` may be sent, as records are sent back whole; others are refused. */
+/** A JSON object with these fields. Those in `ignored` may be sent, because clients send whole records back; others are refused. */
 export function body<Shape extends z.ZodRawShape>(shape: Shape, ignored: readonly string[] = []) {
   const names = [...Object.keys(shape), ...ignored]
   return z.preprocess((sent) => {
@@ -92,7 +92,7 @@ export function body<Shape extends z.ZodRawShape>(shape: Shape, ignored: readonl
   }, z.strictObject(shape))
 }
 
-/** Digits in an address or a query; what is none stays as it is, and is refused for that. */
+/** Reads digits in an address or a query as a number. Anything else stays as it is, and is then refused. */
 export const asWhole = (value: unknown) => wholeOf(value) ?? value
 export const wholeNumber = (least: number, most: number) => z.preprocess(asWhole, z.int().min(least).max(most))
 const asId = (value: unknown) => decimalOf(value) ?? value
@@ -105,10 +105,10 @@ export const queryFlag = z
   .optional()
   .transform((value) => (value === undefined || value === '' ? undefined : value === 'true' || value === '1'))
 
-/** In the form of an upload. */
+/** A file in the form of an upload. */
 export const uploadedFile = z
   .custom<Buffer>((value) => Buffer.isBuffer(value), 'must be a file')
   .meta({ type: 'string', format: 'binary' })
 
-/** Of a body. Zod leaves `examples` out where it transforms what came. */
+/** An example of a body. Zod leaves `examples` out if it transforms the value. */
 export const example = (value: unknown) => ({ 'x-examples': { example: { value } } })

@@ -1,4 +1,4 @@
-/** A route of a plugin's own, as data: the API checks, describes and guards it as it does its own. */
+/** A route of a plugin, as data: the API checks, describes and guards it like its own routes. */
 import type { z } from 'zod'
 import type { Role } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
@@ -22,7 +22,7 @@ export interface RouteSpec<Params extends Schema, Query extends Schema, Body ext
   readonly summary: string
   /** Heading in the description of the API; the plugin's name unless another is set. */
   readonly tag?: string
-  /** The role that whoever asks needs at least: everywhere, or for the blueprint that `:id` of the path names. */
+  /** The lowest role that may call it: everywhere, or for the blueprint that `:id` in the path names. */
   readonly least: Role
   readonly reach?: 'everywhere' | 'blueprint'
   readonly size: RouteSize
@@ -30,14 +30,14 @@ export interface RouteSpec<Params extends Schema, Query extends Schema, Body ext
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
-  /** What is given; nothing but a success unless it is set. */
+  /** Schema of the answer; absent: the answer only says that it succeeded. */
   readonly answer?: z.ZodType
-  /** Instead: rows are given, which are sent as a file with these columns. */
+  /** Used instead of `answer`, with `runInThread`: it returns rows, which are sent as a file with these columns. */
   readonly csv?: { readonly name: string; readonly columns: readonly string[] }
-  /** Statuses of its own failures. */
+  /** Statuses of failures that are particular to this route. */
   readonly failures?: readonly number[]
   readonly run?: (request: RouteRequest<Params, Query, Body>, server: RouteServer) => Promise<unknown>
-  /** Instead, for what reads or makes a file: done whole in a thread, so that nobody waits for it. Its cost is heavy. */
+  /** Used instead of `run` to read or make a file: runs in another thread, so that no other request waits. Its cost is heavy. */
   readonly runInThread?: (request: RouteRequest<Params, Query, Body>, server: ThreadServer) => Promise<unknown>
 }
 
@@ -72,26 +72,26 @@ export interface LastTasks {
   readonly plan: Plan
 }
 
-/** What a route may use of the server wherever it runs, in the name of whoever asks. */
+/** Functions of the server that a route may use in any thread, on behalf of the caller. */
 export interface ThreadServer {
   readonly database: Database
-  /** Leaves an entry of a change, in its transaction. */
+  /** Writes an audit entry for a change, in the transaction of the change. */
   record(inside: Database, change: Change & { readonly after: unknown }): Promise<void>
-  /** Makes a change in a transaction, with its entry; `after` is what `act` gives. */
+  /** Makes a change and its entry in one transaction; `after` is the result of `act`. */
   doRecorded<Result>(change: Change, act: (inside: Database) => Promise<Result>): Promise<Result>
 }
 
 export interface RouteServer extends ThreadServer {
-  /** Asks the source by a stored connection, for as long as somebody waits for the answer. */
+  /** Asks the source through a stored connection, as long as the caller waits for the answer. */
   ask<Result>(
     connectionId: number,
     ask: (send: (request: HttpRequest) => Promise<HttpResponse>) => Promise<Result>,
   ): Promise<Result>
-  /** What a pattern of a user finds in each of some texts; `name` is the field that holds it. */
+  /** Finds the groups of a user's pattern in each text; `name` is the field that holds the pattern. */
   findGroups(pattern: string, name: string, texts: readonly string[]): Promise<Groups>
-  /** What marks the raw rows of a scope. */
+  /** The marker of the raw rows of a scope. */
   paramsOf(place: ScopePlace): Promise<string>
-  /** The newest raw records of a scope, and what people call keys in them that say nothing by themselves. */
+  /** The newest raw records of a scope, and titles of keys in them that mean nothing by themselves. */
   sampleRecords(
     place: ScopePlace,
     rawTable: string,
@@ -99,7 +99,7 @@ export interface RouteServer extends ThreadServer {
     readonly records: readonly { readonly id: number; readonly document: unknown }[]
     readonly titles: ReadonlyMap<string, string>
   }>
-  /** Of all blueprints. */
+  /** The last tasks of all blueprints. */
   lastTasks(): Promise<readonly LastTasks[]>
   changeLastTasks(blueprintId: number, change: (plan: Plan) => Plan): Promise<LastTasks>
 }

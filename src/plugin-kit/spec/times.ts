@@ -4,10 +4,10 @@ import { parseTime } from '../../database/time.ts'
 import { RecordError } from '../../errors.ts'
 import { valueAt } from './json.ts'
 
-/** Where in a record a time stands, or how it is read. */
+/** The path of a time in a record, or a function that reads it. */
 export type TimeSource = string | ((record: RawRecord, context: AnyContext) => Date | null)
 
-/** Milliseconds since 1970 of the time in a record; numbers are taken for such. Undefined where there is none. */
+/** The time in a record, in milliseconds since 1970. Numbers are taken as such milliseconds. Undefined if there is none. */
 export function timeIn(record: unknown, source: TimeSource, context: unknown): number | undefined {
   if (typeof source === 'function') return source(record, context)?.getTime()
   const value = valueAt(record, source)
@@ -15,7 +15,7 @@ export function timeIn(record: unknown, source: TimeSource, context: unknown): n
   return Number.isNaN(time) ? undefined : time
 }
 
-/** For a column or `newestFirstBy`: milliseconds since 1970. 0 and less stand for "never". */
+/** For a column or `newestFirstBy`: reads milliseconds since 1970. 0 and negative numbers stand for "never". */
 export const epochMilliseconds =
   (path: string) =>
   (record: unknown): Date | null => {
@@ -29,7 +29,7 @@ export const epochMilliseconds =
 const NEVER = /^0000-00-00/
 const HAS_ZONE = /(Z|[+-]\d{2}:?\d{2})$/i
 
-/** For a column or `newestFirstBy`: a time without a zone is one of the connection's; `0000-00-00` stands for "never". */
+/** For a column or `newestFirstBy`: reads a time. Without a zone it is in that of the connection; `0000-00-00` stands for "never". */
 export const localTime =
   (path: string) =>
   (record: unknown, { connection }: { readonly connection: { readonly timeZone?: string } }): Date | null => {
@@ -42,18 +42,18 @@ export const localTime =
 
 const DAY = 86_400_000
 
-/** What a clock on the wall of that zone shows, as a moment: the first where it shows it twice. */
+/** The moment when a wall clock in the zone shows this time; the first one if the clock shows it twice. */
 function inZone(wall: Date, zone: string): Date {
   const time = wall.getTime()
   const offsets = [...new Set([time - DAY, time, time + DAY].map((near) => offsetAt(near, zone)))]
   const moments = offsets.map((offset) => time - offset).filter((moment) => moment + offsetAt(moment, zone) === time)
-  // An hour that is skipped is counted on from before it.
+  // A time in a skipped hour gets the offset that applied before it.
   return new Date(moments.length > 0 ? Math.min(...moments) : time - offsetAt(time - DAY, zone))
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** How far the zone is ahead of UTC at that moment, in milliseconds. */
+/** Milliseconds by which the zone is ahead of UTC at that moment. */
 function offsetAt(time: number, zone: string): number {
   const format =
     formats.get(zone) ??

@@ -17,7 +17,7 @@ describe('without a scope config', () => {
       'REQUIREMENT',
       '',
     ])
-    // Its deployments are counted already: runs that made them would count twice.
+    // GitHub's own deployments are already counted. Counting the runs that made them would count them twice.
     expect(deliveryOf({ names: ['deploy to production'], branches: ['main'] }).type).toBe('')
   })
 

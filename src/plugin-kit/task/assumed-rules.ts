@@ -1,4 +1,4 @@
-/** Scopes of a stored connection that have no scope config go by what forms suggest; an empty rule of one stays empty. */
+/** Scopes of a stored connection without a scope config use the rules that forms suggest. An empty rule of a scope config stays empty. */
 
 import type { Settings } from '../spec/fields.ts'
 import type { PluginSpec } from '../spec/plugin.ts'
@@ -13,8 +13,8 @@ export function assumedRules({ settingsOf, scopeConfig }: PluginSpec): Settings 
 }
 
 /**
- * The rules of a scope: those of its scope config or, if it has none, the default rules. `tried` are put in their place; a rule
- * that is left out stays, one that its source does not have means nothing.
+ * The rules of a scope: those of its scope config or, if it has none, the default rules. Rules in `tried` replace them; rules
+ * that `tried` leaves out stay, and rules that the source does not have are ignored.
  */
 export function rulesOfScope(source: PluginSpec, config: Settings | undefined, tried: Settings = {}): Settings {
   const { fields } = ownerOf(source).scopeConfig

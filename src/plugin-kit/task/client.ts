@@ -3,7 +3,7 @@ import type { SourceTask } from '../spec/plugin.ts'
 import { connectionSettings, openClient } from './connection.ts'
 import { databaseBudgets } from './database-budgets.ts'
 
-/** A client of the task's connection, for as long as `body` takes; what it has to tell goes to the task's log. */
+/** Opens a client of the task's connection for `body`, and closes it afterwards. Its events go to the task's log. */
 export async function withClient<Result>(
   task: SourceTask,
   body: (client: ApiClient) => Promise<Result>,

@@ -5,7 +5,7 @@ import { openAwaitedClient, openClient } from './connection.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
-/** How many requests a connection sends before it waits. */
+/** Counts the requests that a connection sends before it waits. */
 async function sentAtOnce(limits: PluginSpec['connection']['limits'], settings: Record<string, unknown>) {
   const server = await startServer(() => ({ body: {} }))
   const spec = { name: 'some', title: 'Some', connection: { fields: {}, limits } } as unknown as PluginSpec

@@ -1,4 +1,4 @@
-/** Opens a stored connection: its settings, decrypted, and a client that paces itself with all others of it. */
+/** Opens a stored connection: decrypts its settings, and makes a client that shares its pace with all other clients of it. */
 import { readConfig } from '../../config.ts'
 import { readAll } from '../../database/read.ts'
 import { UserError } from '../../errors.ts'
@@ -29,14 +29,14 @@ export async function connectionSettings(plugin: PluginSpec, id: number, secrets
   if (!row) throw new UserError(`${plugin.title} has no connection ${id}. Create it first.`, { status: 404 })
   const settings = settingsOf(connections, row)
   const decrypted = Object.entries(plugin.connection.fields)
-    // An address may hold a password, and is encrypted then.
+    // An address is encrypted too, because it may contain a password.
     .filter(([name, { kind }]) => (kind === 'secret' || kind === 'url') && settings[name])
     .map(([name]) => [name, decrypt ? decrypt(settings[name]) : settings[name]])
   const opened = { ...settings, ...Object.fromEntries(decrypted), id, name: row.name }
   return withTokenStore(plugin, opened, { id, database, decrypt, encrypt })
 }
 
-/** What requests of a connection are signed with. */
+/** The credentials with which requests of a connection are signed. */
 export function credentialsOf(plugin: PluginSpec, settings: Settings): readonly Credential[] {
   const { connection, title } = plugin
   if (!rotates(plugin, settings)) return connection.credentials?.(settings) ?? tokensOf(settings)
@@ -48,7 +48,7 @@ export function credentialsOf(plugin: PluginSpec, settings: Settings): readonly 
   return [rotatingCredential(plugin, settings, { way, read: connectionSettings })]
 }
 
-/** What no message may show; servers quote more than they were signed with. */
+/** Text that must never appear in a message. It is more than the credentials: servers also quote other secrets. */
 const secretsOf = ({ connection: { fields } }: PluginSpec, settings: Settings): string[] =>
   Object.entries(fields)
     .filter(([name, { kind }]) => kind === 'secret' && settings[name])
@@ -58,12 +58,12 @@ const secretsOf = ({ connection: { fields } }: PluginSpec, settings: Settings): 
         .map((part) => part.trim()),
     )
 
-/** Clients of one connection share pacing and quota for as long as the process lives. */
+/** Clients of one connection share pacing and quota until the process ends. */
 const shared = createSharedConnections()
 
 type Way = Pick<ApiClientOptions, 'connection' | 'endpoint' | 'proxy' | 'trustsAnyCertificate' | 'timeouts' | 'retries'>
 
-/** The way of every request of a connection, whatever it is signed with. */
+/** Settings that apply to every request of a connection, whatever its credential: address, proxy, timeouts, retries. */
 export function wayOf(settings: Settings, { title, endpoint }: { title: string; endpoint: string }): Way {
   const { apiTimeoutMs, apiRetry, trustsAnyCertificate } = readConfig(process.env)
   return {
@@ -76,7 +76,7 @@ export function wayOf(settings: Settings, { title, endpoint }: { title: string; 
   }
 }
 
-/** A client for settings that are stored (`id` set) or are only being tried. */
+/** Makes a client for settings that are stored (`id` set) or are only being tried. */
 export function openClient(
   plugin: PluginSpec,
   settings: Settings,
@@ -102,14 +102,14 @@ export function openClient(
 }
 
 /**
- * For the few requests that somebody waits for: told at once what is wrong, rather than after several attempts, and not
- * put off by the pace of collections.
+ * Makes a client for the few requests that a user waits for. It reports a failure at once, without further attempts, and is not
+ * slowed down by the pace of collections.
  */
 export const openAwaitedClient = (plugin: PluginSpec, settings: Settings): ApiClient =>
   openClient(plugin, { ...settings, id: undefined, rateLimitPerHour: 0 }, undefined, {
     retries: 0,
     timeouts: { connectMs: 5000, totalMs: 20_000 },
-    // It is read in the thread that answers everybody: a source may send what it likes.
+    // These answers are read in the thread that answers all requests, so they are limited: a source may send anything.
     maxResponseBytes: 8 * 1024 * 1024,
     mostValues: 200_000,
   })
@@ -120,7 +120,7 @@ const tokensOf = ({ token = '' }: Settings): string[] =>
     .map((each) => each.trim())
     .filter((each) => each !== '')
 
-/** People paste a slash or a page behind a proxy's port; a proxy has neither. */
+/** Removes a slash or path after a proxy's port. People paste them, but a proxy has neither. */
 function withoutPath(proxy: string | undefined): string | undefined {
   const url = URL.parse(proxy ?? '')
   if (!url) return proxy

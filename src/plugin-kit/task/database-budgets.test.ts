@@ -17,7 +17,7 @@ describeEachDatabase('a budget that processes share', (test) => {
   })
   const row = async (name: string) =>
     test.database.kysely.selectFrom(requestBudgets.name).selectAll().where('name', '=', name).executeTakeFirstOrThrow()
-  /** As a process does that finds out what is left. */
+  /** Does the same as a process that finds out the remaining quota. */
   async function begin(name: string, remaining: number, resetsInMs = HOUR) {
     const { window, granted, isProbe } = await budgets.ask(name, asking)
     expect({ granted, isProbe }).toEqual({ granted: 1, isProbe: true })
@@ -49,11 +49,11 @@ describeEachDatabase('a budget that processes share', (test) => {
     await begin('again', 100)
     const { granted, window } = await budgets.ask('again', asking)
     expect(granted).toBe(10)
-    // Two were sent; somebody else has used the same credential.
+    // Two requests were sent; somebody else has used the same credential.
     const told = { remaining: 50, resetsInMs: HOUR }
     await budgets.ask('again', { ...telling, window, ended: 10, told })
     expect(await row('again')).toMatchObject({ remaining: 50, reserved: 0 })
-    // About one nothing was said: it may have counted.
+    // One answer said nothing about the quota: the request may have counted.
     const { window: same } = await budgets.ask('again', asking)
     await budgets.ask('again', { ...telling, window: same, ended: 5, silent: 1 })
     expect(await row('again')).toMatchObject({ remaining: 49, reserved: 0 })
@@ -81,7 +81,7 @@ describeEachDatabase('a budget that processes share', (test) => {
   it('spaces what processes book at the same moment', async () => {
     const places = await Promise.all(Array.from({ length: 4 }, () => budgets.book('pace', 2, 60_000)))
     const sorted = places.sort((one, other) => one - other)
-    // The first found nobody before it; each of the others comes after two starts of another.
+    // The first booking found none before it; each of the others comes after two starts of an earlier booking.
     const gaps = sorted.slice(2).map((place, index) => place - (sorted[index + 1] as number))
     expect(sorted[0]).toBeLessThan(0)
     for (const gap of gaps) expect(Math.abs(gap - 120_000)).toBeLessThan(5000)

@@ -1,4 +1,7 @@
-/** Budgets in the database: what all servers and workers together ask of a source. Only its clock counts, and no process's. */
+/**
+ * Budgets in the database, for the requests that all servers and workers together send to a source. Only the clock of the
+ * database counts, not that of any process.
+ */
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { isDuplicate } from '../../database/explain.ts'
@@ -9,27 +12,27 @@ import type { BudgetStore, QuotaGrant, QuotaReport } from '../http/index.ts'
 
 type Budget = Pick<RowOf<typeof requestBudgets>, 'remaining' | 'reserved' | 'next_at' | 'is_probing'>
 
-/** Reserved at a time, and no more than a tenth of what is left: the last requests are not hoarded. */
+/** Requests reserved at a time, but no more than a tenth of the rest, so that no process hoards the last requests. */
 const CHUNK = 20
 const SHARE_OF_REST = 10
-/** A process that asked what a source allows, and never told, is not waited for any longer. */
+/** Longest wait for a process that is finding out a source's quota and has not reported. */
 const PROBE_MS = 20_000
-/** Sources that say nothing of a quota are asked again whether they do. */
+/** A source that gives no quota is treated as unlimited, and checked again after this time. */
 const UNLIMITED = 1_000_000_000
 const UNLIMITED_MS = 600_000
 const PROBE_PAUSE_MS = 100
-/** What others have reserved and do not use comes back. */
+/** Pause before asking again, because other processes return reserved requests that they do not use. */
 const RESERVED_PAUSE_MS = 500
-/** Vendors tell their clock in whole seconds. */
+/** Vendors give their time in whole seconds. */
 const RESET_MARGIN_MS = 1000
 const UNKNOWN: Budget = { remaining: 0, reserved: 0, next_at: 0, is_probing: false }
-/** A window whose end moved by less is still the same one. */
+/** If the end of a window moves by less than this, it is still the same window. */
 const SAME_WINDOW_MS = 5000
 
 export function databaseBudgets(database: Database): BudgetStore {
   const table = requestBudgets.name
 
-  /** Changes one row, while nobody else does. */
+  /** Changes one row under a lock. */
   const change = <Result>(name: string, body: (budget: Budget, now: number) => [Budget, Result]): Promise<Result> =>
     retrying(database, async () => {
       for (;;) {
@@ -83,12 +86,12 @@ export function databaseBudgets(database: Database): BudgetStore {
 }
 
 /**
- * `remaining` is the least that the source said is left, and `reserved` all that may have been sent since: what is between
- * them is free. A request leaves `reserved` together with what the source said in answer to it, so none is forgotten.
+ * `remaining` is the smallest rest that the source has given, and `reserved` counts all requests that may have been sent since;
+ * the difference is free. A request is taken off `reserved` together with the quota in its answer, so none is forgotten.
  */
 function reported(budget: Budget, { window, ended, silent, told, probe }: QuotaReport, now: number): Budget {
   const toldAt = told && now + told.resetsInMs
-  // Whoever was not heard of for so long that another asked the source is too late.
+  // A process that took so long that another one asked the source is too late.
   if (probe !== 'none' && budget.is_probing) {
     if (probe === 'failed') return UNKNOWN
     const next_at = told ? Math.round(now + told.resetsInMs) : now + UNLIMITED_MS

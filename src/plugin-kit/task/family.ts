@@ -1,7 +1,8 @@
 /**
- * Who belongs together. Two plugins are kin only where one says so: `settingsOf` names the plugin that it works for, as
- * GitHub over GraphQL works for GitHub. A name tells nothing: bitbucket_server is another tool than bitbucket. Nor does the
- * beginning of a raw table's name: whose rows it marks is what the plugins of a family declare.
+ * A family is a plugin together with the plugins that work for it. Two plugins are related only if one of them says so:
+ * `settingsOf` names the plugin that it works for, as GitHub over GraphQL works for GitHub. Names show nothing:
+ * bitbucket_server is another tool than bitbucket. Nor does the beginning of a raw table's name: the plugins of a family declare
+ * which raw tables mark their rows.
  */
 import { type RawBuilder, sql } from 'kysely'
 import { FatalError } from '../../errors.ts'
@@ -9,7 +10,7 @@ import { rawName } from '../raw/raw-table.ts'
 import type { Entity } from '../spec/entity.ts'
 import type { Plugin, PluginSpec } from '../spec/plugin.ts'
 
-/** The plugin whose connections and scopes it works with: itself, or the one that it stands in for. */
+/** The plugin whose connections and scopes this plugin uses: itself, or the one that it works for. */
 export const ownerOf = (plugin: PluginSpec): PluginSpec => plugin.settingsOf ?? plugin
 
 const families = new Map<string, Set<PluginSpec>>()
@@ -28,14 +29,14 @@ export function joinFamily(plugin: PluginSpec): void {
   }
 }
 
-/** The plugin itself and its siblings. */
+/** The plugin itself and its related plugins. */
 export const familyOf = (plugin: PluginSpec): readonly PluginSpec[] => [
   ...new Set([plugin, ...(families.get(ownerOf(plugin).name) ?? [])]),
 ]
 
 export const familyEntities = (plugin: PluginSpec): Entity[] => familyOf(plugin).flatMap(({ entities }) => entities)
 
-/** What marks rows that were made of a scope itself, which users chose and no collector brought. */
+/** The name that marks rows made from a scope itself, which a user chose and no collector brought. */
 export const scopeOrigin = (plugin: PluginSpec): string => rawName(`${ownerOf(plugin).name}_scopes`)
 
 const declaredRaws = (plugin: PluginSpec): string[] => [
@@ -46,16 +47,16 @@ const declaredRaws = (plugin: PluginSpec): string[] => [
   ].map(rawName),
 ]
 
-/** Every raw table that rows of the family are marked by. */
+/** Every raw table that marks rows of the family. */
 export const rawsOfFamily = (plugin: PluginSpec): string[] => [...new Set(familyOf(plugin).flatMap(declaredRaws))]
 
-/** Two plugins may mark their scopes alike: the raw table in this column says whose rows they are. */
+/** A condition that a row belongs to the family. Two plugins may mark their scopes alike; the raw table in the column decides. */
 export const isOfFamily = (plugin: PluginSpec, column: string): RawBuilder<boolean> =>
   sql<boolean>`${sql.ref(column)} in (${sql.join(rawsOfFamily(plugin))})`
 
-/** Of all plugins those that work for the one of this name, and itself. */
+/** The plugin of this name and all plugins that work for it. */
 export const pluginsOfFamily = (plugins: readonly Plugin[], name: string): Plugin[] =>
   plugins.filter((plugin) => ownerNameOf(plugin) === name)
 
-/** The plugin whose connections it works with; of one that is no source, its own name. */
+/** Name of the plugin whose connections it uses; for a plugin that is not a source, its own name. */
 export const ownerNameOf = ({ name, source }: Plugin): string => (source ? ownerOf(source).name : name)

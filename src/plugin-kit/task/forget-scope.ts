@@ -9,7 +9,7 @@ import { receipts } from '../raw/receipts.ts'
 import type { PluginSpec } from '../spec/plugin.ts'
 import { familyOf, isOfFamily, ownerOf } from './family.ts'
 
-/** Forgets what runs of a scope remember, so that the next one asks for everything and does it all again. */
+/** Deletes everything that runs of a scope have remembered, so that the next run asks for everything and processes it again. */
 export async function forgetScope(database: Database, plugin: PluginSpec, params: string): Promise<void> {
   const forget = (table: AnyTable, paramsColumn: string, isOwn: ReturnType<typeof sql>) =>
     retrying(database, () =>

@@ -1,9 +1,9 @@
-/** What is found out once a task: its subtasks share the options object. */
+/** Remembers answers for the duration of a task. Its subtasks are recognised by the options object that they share. */
 import type { TaskRun } from '../spec/subtask.ts'
 
 const known = new WeakMap<object, Map<string, Promise<unknown>>>()
 
-/** The answer to a question that stays the same as long as the task takes; one that failed is asked again. */
+/** Asks a question once a task, because its answer does not change meanwhile. A question that failed is asked again. */
 export function oncePerTask<Answer>(
   { options }: Pick<TaskRun, 'options'>,
   question: string,

@@ -17,13 +17,13 @@ interface Unnamed {
 const PIECE = 500
 
 /**
- * Gives identities to raw records that were stored without: by DevLake, or by a Weir that did not know them. Of
- * those that turn out to be versions of one record the newest stays.
+ * Gives keys to raw records that were stored without them: by DevLake, or by a version of Weir that had no keys. If several
+ * turn out to be versions of one record, only the newest stays.
  */
 export async function nameRecords({ spec }: Entity, task: EntityTask): Promise<void> {
   const { collect } = spec
   const raw = rawTable(spec.raw as string)
-  // What comes later has its identity from the beginning.
+  // Records that come later have their keys from the beginning.
   if (collect) await oncePerTask(task, `names in ${raw.name} of ${task.params}`, () => nameAll(collect, raw, task))
 }
 
@@ -33,7 +33,7 @@ async function nameAll(collect: AnyCollectSpec, raw: RawTable, { database, param
     try {
       return { input_key, record_key: recordKey(collect, parseExactBytes(data ?? new Uint8Array())) }
     } catch {
-      // What is no JSON is put aside by the extraction.
+      // The extraction puts records that are not JSON into quarantine.
       return { input_key, record_key: '' }
     }
   }

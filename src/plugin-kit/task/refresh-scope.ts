@@ -3,7 +3,7 @@ import { write } from '../../database/write.ts'
 import type { SourceTask } from '../spec/plugin.ts'
 import { takeOverScope } from './siblings.ts'
 
-/** Stores what the source says of the scope itself, such as its present name. What users set stays as it is. */
+/** Stores what the source says about the scope itself, such as its current name. Values that users set stay. */
 export async function refreshScope(task: SourceTask, values: Readonly<Record<string, unknown>>): Promise<void> {
   const { database, plugin, context, options } = task
   const { table, params, options: named } = plugin.scope
@@ -15,11 +15,11 @@ export async function refreshScope(task: SourceTask, values: Readonly<Record<str
   const textOf = (row: unknown) => JSON.stringify(params(context.connectionId, row))
   const isFoundByKey = Object.entries(named).some(([option, column]) => keys.includes(column) && options[option])
   if (textOf(changed) !== textOf(stored) && !isFoundByKey) {
-    // Its other subtasks would not find the scope under its new name.
+    // The other subtasks of this task would not find the scope under its new name.
     task.log?.(`this scope is called ${textOf(changed)} now; a task that names it by its id follows`)
     return
   }
   await write(database, [table.row(changed)])
-  // Before any other subtask remembers something under the new name.
+  // Done before any other subtask remembers something under the new name.
   await takeOverScope({ ...task, params: textOf(changed), context: { ...context, scope: changed } })
 }

@@ -5,7 +5,7 @@ import { write } from '../../database/write.ts'
 import { subtaskStates } from '../../system/state.ts'
 import type { SubtaskKey } from '../spec/subtask.ts'
 
-/** A text that a subtask leaves for its next run, where the moment of the last success alone does not say enough. */
+/** A text that a subtask stores for its next run, if the time of the last success alone is not enough. */
 export interface RememberedText {
   read(): Promise<string | null>
   write(text: string): Promise<void>

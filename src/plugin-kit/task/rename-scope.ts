@@ -9,8 +9,8 @@ import type { PluginSpec } from '../spec/plugin.ts'
 import { familyEntities, isOfFamily } from './family.ts'
 
 /**
- * What marks the rows of a scope may hold its name. When that changes, its rows stay its rows. What runs remember under the
- * old name is forgotten elsewhere.
+ * The marker of a scope's rows may contain its name. If the name changes, this gives the rows their new marker. The memory of
+ * runs under the old name is deleted elsewhere.
  */
 export async function renameScope(
   database: Database,

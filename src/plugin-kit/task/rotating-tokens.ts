@@ -1,6 +1,7 @@
 /**
- * Refresh tokens that rotate (OAuth): each is good once, for an access token and the next refresh token. Both are kept in
- * the connection's row, and whoever finds the access token run out asks for the next ones, one at a time over all servers.
+ * Refresh tokens that rotate (OAuth): each can be used once, for an access token and the next refresh token. Both are stored in
+ * the connection's row. Any process that finds the access token expired asks for the next ones; a lock allows only one at a time
+ * on all servers.
  */
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
@@ -30,7 +31,6 @@ interface TokenStore extends Vault {
 }
 interface Asking {
   readonly way: (settings: Settings) => Omit<ApiClientOptions, 'credentials' | 'sign'>
-  /** Reads a stored connection. */
   readonly read: (plugin: PluginSpec, id: number, vault: Vault) => Promise<Settings>
 }
 interface Tokens {
@@ -40,13 +40,13 @@ interface Tokens {
 }
 
 const STORE = Symbol('where tokens are kept')
-/** Goes with the settings of a stored connection without being one of them: never shown, never stored. */
+/** The token store travels with the settings of a stored connection, but is not one of them: never shown, never stored. */
 const storeOf = (settings: Settings): TokenStore | undefined => (settings as { [STORE]?: TokenStore })[STORE]
 
 export const rotates = ({ connection }: PluginSpec, settings: Settings): boolean =>
   connection.rotation !== undefined && connection.rotation.when?.(settings) !== false
 
-/** The settings of a stored connection, with where its tokens are kept. */
+/** Adds the token store to the settings of a stored connection. */
 export const withTokenStore = <Given extends Settings>(
   plugin: PluginSpec,
   settings: Given,
@@ -55,7 +55,7 @@ export const withTokenStore = <Given extends Settings>(
 
 const lockOf = (plugin: PluginSpec, id: number) => `tokens of ${ownerOf(plugin).name}:${id}`
 
-/** Runs `body` while nobody changes the tokens of a connection. */
+/** Runs `body` while no one else can change the tokens of a connection. */
 export const holdingTokens = <Result>(
   database: Database,
   plugin: PluginSpec,
@@ -63,7 +63,7 @@ export const holdingTokens = <Result>(
   body: () => Promise<Result>,
 ): Promise<Result> => (plugin.connection.rotation ? database.locked(lockOf(plugin, id), body) : body())
 
-/** Tokens that could not be stored, by the refresh token that they were given for, which is worthless since. */
+/** Tokens that could not be stored, by the refresh token for which they were given. That refresh token is now used up. */
 const unsaved = new Map<string, Tokens>()
 
 export function rotatingCredential(
@@ -80,7 +80,7 @@ export function rotatingCredential(
       if (!store) {
         throw new UserError(`${plugin.title}: a refresh token works only once. Save the connection first, then test it`)
       }
-      // On connections of its own: what the source has given is stored although the task, and its database, end meanwhile.
+      // Uses separate database connections, so that new tokens are stored even if the task and its database end meanwhile.
       return store.database.aside((own) =>
         own.locked(lockOf(plugin, store.id), async () => {
           const current = await read(plugin, store.id, { ...store, database: own })
@@ -99,11 +99,11 @@ export function rotatingCredential(
   }
 }
 
-/** By the source's clock; what was refused or has run out is not good however long it should be. */
+/** True if the token can be used, by the source's clock. A token that was refused or has expired cannot, whatever its expiry time. */
 const isGood = ({ token, tokenExpiresAt }: Tokens, worn: string | undefined, now: number): boolean =>
   Boolean(token) && token !== worn && (!tokenExpiresAt || new Date(tokenExpiresAt).getTime() > now)
 
-/** A source that does not say for how long: until it refuses it. */
+/** Expiry if the source gives none: the token is used until the source refuses it. */
 const LAST_DAY = new Date(8.64e15)
 const credentialOf = ({ token, tokenExpiresAt }: Tokens): RefreshedCredential => ({
   value: token,
@@ -149,7 +149,7 @@ async function askForTokens(plugin: PluginSpec, settings: Settings, way: ReturnT
     const begin = answeredAt?.getTime() ?? asked
     const tokens: Tokens = {
       token: access_token,
-      // One that is not replaced stays good.
+      // A refresh token that is not replaced stays valid.
       refreshToken: typeof refresh_token === 'string' && refresh_token !== '' ? refresh_token : settings.refreshToken,
       tokenExpiresAt: life > 0 ? new Date(begin + life * 1000) : null,
     }
@@ -166,7 +166,7 @@ function dateOf({ headers }: HttpResponse): Date | undefined {
   return Number.isNaN(time) ? undefined : new Date(time)
 }
 
-/** Only the code of a refusal is told: its description may quote the token. */
+/** Checks the answer. Messages contain only the code of a refusal, because its description may quote the token. */
 function requireTokens({ title }: PluginSpec, name: string, { status, body }: HttpResponse): void {
   const code = /^[a-z_]{1,60}$/.exec(String(body?.error ?? ''))?.[0]
   const why = code ?? String(status)

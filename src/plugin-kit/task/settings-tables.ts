@@ -1,4 +1,4 @@
-/** Connections and scope configs of a plugin are stored in tables made from its field descriptions. */
+/** Makes the tables for connections and scope configs of a plugin from its field descriptions. */
 
 import type { AnyTable } from '../../database/table.ts'
 import {
@@ -23,7 +23,7 @@ const columnsOf = (fields: Fields): Columns =>
     Object.entries(fields).map(([name, field]) => [columnOf(name, field), FIELD_KINDS[field.kind].column(field)]),
   )
 
-/** Whatever has connections: their table. */
+/** The table of connections, for anything that has connections. */
 export const connectionTable = (plugin: string, title: string, fields: Fields): AnyTable =>
   defineTable(
     `_tool_${plugin}_connections`,
@@ -35,7 +35,7 @@ const made = new WeakMap<PluginSpec, SettingsTables>()
 export interface SettingsTables {
   readonly connections: AnyTable
   readonly scopeConfigs: AnyTable
-  /** Fields of a stored row under their public names. */
+  /** The fields of a stored row under their public names. */
   settingsOf(table: AnyTable, row: Record<string, unknown>): Settings
 }
 

@@ -1,7 +1,7 @@
 /**
- * Two plugins may collect for the same scopes in different ways: GitHub over REST and over GraphQL. What the one has
- * stored the other does not keep up to date, so that a change of plugin starts over; and so does a change of the scope's
- * name, which stands in many records that the vendor does not call changed.
+ * Two related plugins may collect the same scopes in different ways: GitHub over REST and over GraphQL. Neither keeps the records
+ * of the other up to date, so a change of plugin starts over. So does a change of the scope's name: many records contain it, but
+ * the vendor does not report them as changed.
  */
 
 import { sql } from 'kysely'
@@ -16,7 +16,7 @@ import { oncePerTask } from './known-of-task.ts'
 import { openRememberedText } from './remembered-text.ts'
 import { renameScope } from './rename-scope.ts'
 
-/** Raw tables that only siblings fill, with the tool tables that they make. */
+/** Raw tables that only related plugins fill, with the tool tables made from them. */
 function rawsOfSiblings(plugin: PluginSpec): Map<string, readonly AnyTable[]> {
   const own = new Set(plugin.entities.map(({ spec }) => spec.raw))
   const raws = new Map<string, readonly AnyTable[]>()
@@ -29,13 +29,13 @@ function rawsOfSiblings(plugin: PluginSpec): Map<string, readonly AnyTable[]> {
   return raws
 }
 
-/** Raw tables of siblings whose rows are replaced when all rows of these tables are made again. */
+/** Raw tables of related plugins whose rows are replaced when all rows of these tables are made again. */
 export const replacedRaws = (plugin: PluginSpec, tables: readonly AnyTable[]): string[] =>
   [...rawsOfSiblings(plugin)].flatMap(([raw, made]) =>
     made.some((table) => tables.includes(table)) ? [rawTable(raw).name] : [],
   )
 
-/** Once a task, before anything is collected. */
+/** Handles a change of plugin or of the scope's name. Runs once a task, before anything is collected. */
 export const takeOverScope = (task: SourceTask): Promise<void> =>
   oncePerTask(task, `take over ${task.params}`, () => takeOver(task))
 

@@ -89,7 +89,7 @@ describeEachDatabase('the scope that a task names', (test) => {
     await expect(prepare({ githubId: 5, scopeConfigId: 8 })).rejects.toThrow('there is no scope config 8')
     await test.database.kysely.deleteFrom('_tool_github_scope_configs').execute()
     await expect(prepare({ githubId: 5 })).rejects.toThrow('there is no scope config 7')
-    // Rules that the task brings along need none.
+    // A task that contains its rules needs no scope config.
     const scopeConfig = { deploymentPattern: 'deploy' }
     expect((await prepare({ githubId: 5, scopeConfig })).settings).toEqual(scopeConfig)
   })

@@ -18,7 +18,7 @@ export async function prepareSourceTask(plugin: PluginSpec, run: TaskRun): Promi
   if (!connectionId) {
     throw new UserError(`${plugin.name}: the option connectionId is missing or not a number`)
   }
-  // A subtask may change the scope, such as its name, and it may be removed meanwhile.
+  // Read again for each subtask: a subtask may change the scope, such as its name, and a user may remove it.
   const scope = await findScope(plugin, connectionId, run)
   const connection = await oncePerTask(run, 'connection', () => findConnection(plugin, connectionId, run))
   const settings = options.scopeConfig ?? (await findRules(plugin, scope, run, connection.isStored))
@@ -37,16 +37,16 @@ export async function prepareSourceTask(plugin: PluginSpec, run: TaskRun): Promi
   }
 }
 
-/** The column that names a scope within its connection. */
+/** The column that identifies a scope within its connection. */
 export function scopeKey({ scope: { table } }: PluginSpec): string {
   const names = table.keys.map((position) => table.names[position] as string)
   return names.find((name) => name !== 'connection_id') as string
 }
 
 /**
- * The stored scope that options name. Its key counts before all else: a task may name a repository as it was once called.
- * A connection without any scope may be worked through by a plan that someone wrote; then the options are all that is known
- * of the scope. So it is with tasks whose options say everything.
+ * The stored scope that options name. Its key takes precedence, because a task may contain an old name of a repository.
+ * A plan that someone wrote by hand may use a connection without any scope. Then the options are all that is known about the
+ * scope. The same applies to tasks whose options contain everything.
  */
 export async function findScope(
   plugin: PluginSpec,
@@ -81,10 +81,10 @@ export async function findScope(
   return { ...Object.fromEntries(empty), connection_id: connectionId, ...known }
 }
 
-/** Some clients send an empty text or zero for none. */
+/** Some clients send an empty text or zero instead of no value. */
 const isGiven = (value: unknown) => value !== undefined && value !== null && value !== '' && value !== 0
 
-/** By column; what cannot be the value of one names nothing. */
+/** The values of the options by column. Throws for a value that the column cannot have. */
 function valuesOf(
   { name, scope: { table } }: PluginSpec,
   namedBy: readonly (readonly [option: string, column: string])[],
@@ -105,10 +105,10 @@ async function readAny({ kysely }: Database, table: AnyTable, connectionId: numb
   return (await query.limit(1).execute()).length > 0
 }
 
-/** Those of the scope config that the options name, or else the scope. */
+/** The rules of the scope config that the options name, or else of the one that the scope names. */
 async function findRules(plugin: PluginSpec, scope: AnyScope, run: TaskRun, isStored: boolean): Promise<Settings> {
   const id = run.options.scopeConfigId || scope.scope_config_id
-  // A task for a connection that nobody stored has its options and no more.
+  // A task for a connection that is not stored has only its options.
   if (!id) return isStored ? rulesOfScope(plugin, undefined) : {}
   return oncePerTask(run, `scope config ${id}`, async () => {
     const { scopeConfigs, settingsOf } = settingsTables(plugin)
@@ -118,7 +118,7 @@ async function findRules(plugin: PluginSpec, scope: AnyScope, run: TaskRun, isSt
   })
 }
 
-/** `timeZone` is a field that plugins declare whose source writes times without one. */
+/** `timeZone` is a field that plugins declare if their source writes times without a zone. */
 async function findConnection(plugin: PluginSpec, id: number, { database, options }: TaskRun) {
   const { connections, settingsOf } = settingsTables(plugin)
   const [row] = await readAll(database, { table: connections, where: { id } })

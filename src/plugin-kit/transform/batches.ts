@@ -1,4 +1,4 @@
-/** Groups what comes in lists of any length into those of at most `size`, cutting earlier when their weight passes `most`. */
+/** Regroups lists of any length into batches of at most `size` items. A batch ends earlier when its weight reaches `most`. */
 export async function* inBatches<Item>(
   source: AsyncIterable<readonly Item[]>,
   size: number,
@@ -21,8 +21,8 @@ export async function* inBatches<Item>(
 }
 
 /**
- * Prepares the next batch while the last one is written: reading and parsing here, storing in the database server.
- * At most one write is under way, so batches land in order.
+ * Prepares the next batch while the previous one is written: this process reads and parses while the database server stores.
+ * There is at most one write at a time, so batches are stored in order.
  */
 export async function eachWhileWriting<Item>(
   batches: AsyncIterable<Item[]>,

@@ -100,7 +100,7 @@ export const originOf = (row: AnyRow) => ({
   remark: row._raw_data_remark,
 })
 
-/** Of a row that several scopes share, the row that ties it to this one: an issue and its place on the board. */
+/** For a row that several scopes share: finds the joined row that connects it to this scope, such as an issue's place on the board. */
 export function scopeRowOf(entity: Entity, scope: unknown): (row: AnyRow) => AnyRow {
   const joins: Joins = entity.spec.convert?.joins ?? {}
   const isTie = ([, join]: [string, Joins[string]]) => !join.isOptional && isScoped(join.table, entity, scope)

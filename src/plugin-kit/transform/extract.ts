@@ -56,7 +56,7 @@ export async function extract(
     ...(!rawIds && { made: { tables, raws: [raw.name, ...siblings] } }),
   })
   const { stamp, earlier, hasRejected } = window
-  // Messages that were pushed are kept one after the other, so that all of them tell what is there.
+  // Pushed messages are stored one after the other and not replaced, so all of them must be read.
   const mark = entity.spec.collect ? window.rawMark : null
   const isFull = mark === null && !rawIds
   if (isFull) await window.forget()
@@ -89,7 +89,7 @@ export async function extract(
   return result
 }
 
-/** `rawIds` alone, or all after `mark` up to `last`. */
+/** Reads only the records `rawIds`, or all records after `mark` up to `last`. */
 function recordsOf({ database, params }: EntityTask, raw: RawTable, { last, mark, rawIds }: Extracted) {
   let query = database.kysely
     .selectFrom(raw.name)
@@ -103,11 +103,11 @@ function recordsOf({ database, params }: EntityTask, raw: RawTable, { last, mark
   return inChunks<StoredRecord>(database, query, FETCH)
 }
 
-/** Parses a batch, looks up what it needs, and gives the function that makes rows of one of its records. */
+/** Parses a batch, reads the rows that it looks up, and returns a function that makes the rows of one record. */
 function rowsMaker(entity: Entity, { database, context }: EntityTask) {
   const { lookups }: AnyExtractSpec = entity.spec.extract ?? {}
   if (!lookups) {
-    // One at a time: what lives no longer than its record costs nothing to clear away.
+    // Parsed one at a time: short-lived objects cost nothing to clear away.
     const shared = { ...context, lookups: {} }
     return async () => (item: StoredRecord) => rowsOfRecord(entity, shared, parse(item.data), item.input)
   }
@@ -124,15 +124,16 @@ function rowsMaker(entity: Entity, { database, context }: EntityTask) {
   }
 }
 
-/** The conversions of these tables: what an extraction of everything took away they find only when they look at all. */
+/** The conversions of these tables. They notice rows that a full extraction deleted only if they read all rows. */
 const readersOf = ({ entities, spelling }: PluginSpec, tables: readonly AnyTable[]): string[] =>
   entities
     .filter(({ table, spec }) => spec.convert && tables.includes(table))
     .map((entity) => subtaskName(spelling, 'convert', entity))
 
 /**
- * The extractions that come later and write to the same tables, such as those of reviews to reviewers, who were asked for one
- * before: theirs is the last word, which a pass over everything has written over. People say the same wherever they come from.
+ * The later extractions that write to the same tables. Example: requests for a review and then reviews both write reviewers.
+ * The later extraction must win, but a full pass of the earlier one has overwritten its rows. Rows of people are excepted,
+ * because they are the same from every extraction.
  */
 function laterWritersOf({ entities, spelling, referred = [] }: PluginSpec, entity: Entity): string[] {
   const shared = extractedTables(entity).filter((table) => !referred.some((each) => each.table === table))
@@ -143,8 +144,8 @@ function laterWritersOf({ entities, spelling, referred = [] }: PluginSpec, entit
 }
 
 /**
- * Lists of the same records, such as issues of a board and epics: those that come later have the last word, so they are
- * extracted again; one that came before may have to stand in for a record that this one has lost.
+ * For entities that extract lists of the same records, such as issues of a board and epics. The later list wins, so it is
+ * extracted again. An earlier list may have to supply a record that this list has lost.
  */
 export async function extractWithKin(entity: Entity, task: SourceTask, subtaskKey: SubtaskKey): Promise<SubtaskResult> {
   const { database, params } = task
@@ -176,7 +177,7 @@ export async function redriveExtract(entity: Entity, task: EntityTask, subtaskKe
   return total
 }
 
-/** The tool rows that a record makes. */
+/** The tool rows that are made from a record. */
 export function rowsOfRecord(
   { table: own, spec }: Entity,
   shared: Omit<AnyExtractContext, 'input' | 'read'>,
@@ -208,7 +209,7 @@ function tryParse(data: Buffer | null): unknown {
   }
 }
 
-/** The last record, and how many there are after `mark`. */
+/** The id of the last record, and the number of records after `mark`. */
 async function reachOf(database: Database, raw: RawTable, params: string, mark: number) {
   const own = sql`from ${sql.table(raw.name)} where params = ${params}`
   const { values } = await readTogether(database, {

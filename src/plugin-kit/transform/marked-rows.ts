@@ -1,4 +1,4 @@
-/** Rows that no raw record stands behind: they bear a mark of their own, and a full pass replaces what bears it. */
+/** Rows that are not made from raw records. They have a mark of their own, and a full pass replaces all rows with that mark. */
 
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
@@ -16,17 +16,17 @@ export interface Mark {
 export interface MarkedRows {
   /** Writes rows of one table, no two of them with the same key. */
   write(rows: readonly TableRow[]): Promise<void>
-  /** For rows that come one by one, in the order of their keys. */
+  /** Collects rows that come one by one, in the order of their keys. */
   gather<Item>(shape: RowShape<AnyColumns, Item>): MarkedGathering<Item>
-  /** Deletes what bears the mark and was not written since these rows were opened. */
+  /** Deletes rows with the mark that were not written since this object was opened. */
   sweep(table: AnyTable, condition?: RawBuilder<unknown>): Promise<void>
-  /** The same for rows that others may need: those whose `column` is found in the column of another table stay. */
+  /** The same for rows that others may need: a row stays if its value in `column` occurs in the column of another table. */
   sweepUnless(table: AnyTable, column: string, needed: { table: AnyTable; column: string }): Promise<void>
 }
 
 export interface MarkedGathering<Item> {
   add(item: Item): void
-  /** Writes what was added so far. What is added while it does so belongs to the next time. */
+  /** Writes the items added so far. Items that are added during the write belong to the next one. */
   send(): Promise<void>
 }
 

@@ -5,7 +5,7 @@ import type { AnyTable, TableRow } from '../../database/table.ts'
 import { retrying } from '../../database/write.ts'
 import type { Owned } from '../spec/entity.ts'
 
-/** A pass over everything sweeps at its end; a partial one removes what its owners no longer have. */
+/** Deletes rows that their owners no longer have, in a partial pass. A full pass deletes them in its sweep at the end. */
 export async function replaceOwned(
   database: Database,
   owner: AnyTable,
@@ -31,8 +31,8 @@ export async function replaceOwned(
 }
 
 /**
- * Rows that own each other, such as the commits of a pull request, are replaced when all of them are made again; one that
- * is driven again by itself leaves the others.
+ * Rows of one table can own each other, such as the commits of a pull request. They are replaced when all of them are made
+ * again. If only one of them is processed again, the others must stay.
  */
 export const withoutOwner = (owned: readonly Owned[], owner: AnyTable): Owned[] =>
   owned.filter(({ table }) => table !== owner)

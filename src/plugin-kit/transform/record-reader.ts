@@ -1,4 +1,4 @@
-/** Reads a record into a row, by the sources of the table's columns. */
+/** Reads a record into a row by the sources of the table's columns. */
 import type { Cell } from '../../database/fit.ts'
 import type { AnyContext, AnyTable, Column, RawRecord, Source, TableRow } from '../../database/table.ts'
 import { valueAt } from '../spec/json.ts'
@@ -6,7 +6,7 @@ import { valueAt } from '../spec/json.ts'
 type Reader = (record: unknown, context: unknown, values?: Record<string, unknown>) => TableRow
 const readers = new WeakMap<AnyTable, Reader>()
 
-/** Made once a table: for each column the function that finds its value. */
+/** Makes the reader of a table, once a table: it has a function for each column that finds its value. */
 export function readerOf(table: AnyTable): Reader {
   const existing = readers.get(table)
   if (existing) return existing
@@ -25,7 +25,7 @@ export function readerOf(table: AnyTable): Reader {
 }
 
 type Finder = (record: RawRecord, context: AnyContext) => unknown
-/** Columns that the engine fills are not read: a vendor's own `created_at` is another thing. */
+/** Columns that the engine fills are not read from the record: a vendor's own `created_at` means something else. */
 const FILLED = new Set([
   'created_at',
   'updated_at',

@@ -1,6 +1,6 @@
 /**
- * Rows live as long as the raw record that they were made of. After a pass over everything, what it did not write again
- * goes; after one over new records, what was made of records that are gone.
+ * Rows exist as long as the raw record from which they were made. A full pass deletes the rows that it did not write again. A
+ * pass over new records deletes the rows whose record is gone.
  */
 
 import { type RawBuilder, sql } from 'kysely'
@@ -21,12 +21,12 @@ import { replacedRaws } from '../task/siblings.ts'
 
 export interface Sweep {
   readonly tables: readonly AnyTable[]
-  /** Of rows that were made from these raw tables. */
+  /** Only rows that were made from these raw tables. */
   readonly raws: readonly string[]
   readonly stamp: Date
-  /** The pass was about everything. */
+  /** The pass read everything. */
   readonly isFull: boolean
-  /** It could not look at records that were let go, and leaves what was made of them. */
+  /** The pass could not read records whose payload was removed, so it leaves their rows. */
   readonly isOfRecords?: boolean
 }
 
@@ -37,7 +37,7 @@ const isGone = (table: AnyTable, raw: string) => sql`not exists (
 const hasPayload = (table: AnyTable, raw: string) => sql`not exists (
   select 1 from ${sql.table(raw)} where ${letGo()} and id = ${sql.ref(`${table.name}._raw_data_id`)})`
 
-/** Gives the tables that lost rows. */
+/** Returns the tables that lost rows. */
 export async function sweepRows(
   database: Database,
   params: string,
@@ -56,7 +56,7 @@ export async function sweepRows(
   return lost
 }
 
-/** After an extraction: tool rows, the people whom only they named, and the records of what hung on them. */
+/** Deletes, after an extraction, stale tool rows, people to whom only those referred, and raw records of inputs that came from them. */
 export async function sweepExtracted(
   task: EntityTask,
   entity: Entity,
@@ -69,7 +69,7 @@ export async function sweepExtracted(
   const referred = plugin?.referred ?? []
   const isReferred = new Set(referred.map(({ table }) => table))
   const tables = extractedTables(entity).filter((table) => earlier.has(table) && !isReferred.has(table))
-  // What a delivery brought in the form of a sibling goes with its record.
+  // Rows from a delivery in the form of a related plugin are deleted together with their record.
   const raws = [raw.name, ...(plugin ? replacedRaws(plugin, tables) : [])]
   const sweep = { tables, raws, stamp, isFull, isOfRecords: true }
   await retrying(database, () =>
@@ -77,7 +77,7 @@ export async function sweepExtracted(
       if (plugin && isFull) {
         const descendants = descendantsOf(plugin, entity, task.context.scope)
         const shared = tables.filter((table) => !descendants.scoped.has(table))
-        // Another scope may have other rules: it looks at what this one no longer makes.
+        // Another scope may have other rules, so it extracts again the rows that this scope no longer makes.
         const condition = sql`${madeOf(params, raw.name)} and (updated_at is null or updated_at <> ${stamp})`
         await renewTwinsOf({ database: inside, raw, params }, shared, condition)
       }
@@ -96,7 +96,7 @@ export async function sweepExtracted(
   )
 }
 
-/** Deletes rows of people and the like whose last record is gone, and to which nothing refers. */
+/** Deletes referred rows, such as people, whose last record is gone and to which nothing refers. */
 export async function sweepReferred(
   { kysely }: Database,
   plugin: PluginSpec,
@@ -119,7 +119,7 @@ export async function sweepReferred(
   return Boolean(numAffectedRows)
 }
 
-/** Raw tables that rows of such a table are made from. */
+/** The raw tables from which rows of such a table are made. */
 const rawsOf = (plugin: PluginSpec, table: AnyTable): string[] => [
   ...new Set(
     familyEntities(plugin).flatMap((each) =>
@@ -128,7 +128,7 @@ const rawsOf = (plugin: PluginSpec, table: AnyTable): string[] => [
   ),
 ]
 
-/** What a scope that is deleted has told of people and the like, and others refer to, is from now on told by those. */
+/** When a scope is deleted: gives its referred rows, such as people, the origin of rows in other scopes that refer to them. */
 export async function handOverReferred(
   { kysely }: Database,
   plugin: PluginSpec,
@@ -152,7 +152,7 @@ export async function handOverReferred(
   }
 }
 
-/** Domain rows that stand for people and the like stay as long as a tool row has the key that they are named after. */
+/** Deletes domain rows of people and the like, if no tool row has the key from which their id was made. */
 export async function sweepFollowers(
   database: Database,
   connectionId: number,
@@ -188,7 +188,7 @@ const isFedBy = ({ spec }: Entity, tables: ReadonlySet<AnyTable>): boolean => {
   return [table, ...Object.values(joins).map((join) => join.table)].some((each) => tables.has(each))
 }
 
-/** Raw records of inputs that are no more: comments of an issue that has left the board. */
+/** Deletes raw records of inputs that no longer exist, such as comments of an issue that has left the board. */
 async function dropInputs({ params, plugin, context }: SourceTask, inside: Database, child: Entity): Promise<void> {
   const { collect } = child.spec
   if (!collect?.forEach) return

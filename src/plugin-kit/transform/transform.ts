@@ -1,4 +1,7 @@
-/** One pass over records: rows out, in batches, with provenance; what fails alone is put aside, and the rest continues. */
+/**
+ * One pass over records: makes rows in batches and stores their origin. A record that fails is put into quarantine, and the pass
+ * continues.
+ */
 import type { AnyTable, TableRow } from '../../database/table.ts'
 import { createWriter } from '../../database/write.ts'
 import { FatalError, messageOf, UserError } from '../../errors.ts'
@@ -10,7 +13,7 @@ import { eachWhileWriting, inBatches } from './batches.ts'
 const BATCH_RECORDS = 1000
 const BATCH_BYTES = 2 << 20
 
-/** Where a row comes from; stored with it, and what replaces it later goes by it. */
+/** The origin of a row. It is stored with the row, and decides what replaces the row later. */
 export interface Origin {
   readonly params: string
   readonly table: string
@@ -25,13 +28,13 @@ export interface Transform<Item> {
   readonly stamp: Date
   readonly allowed: ReadonlySet<AnyTable>
   readonly weigh?: (item: Item) => number
-  /** Fetches what the batch needs and gives the function that turns one item into rows. */
+  /** Fetches the data that the batch needs, and returns a function that turns one item into rows. */
   readonly prepare: (batch: readonly Item[]) => Promise<(item: Item) => Iterable<TableRow>>
   readonly originOf: (item: Item, table: AnyTable) => Origin
   readonly describe: (item: Item) => RejectedRecord
-  /** After each batch is written. */
+  /** Called after each batch is written. */
   readonly wrote?: (rows: readonly TableRow[]) => Promise<void>
-  /** After everything is written: deletes what should be there no more. */
+  /** Called after everything is written: deletes rows that should no longer exist. */
   readonly sweep?: () => Promise<void>
   readonly released: ReleaseFrom
 }
@@ -58,7 +61,7 @@ export async function runTransform<Item>(task: EntityTask, transform: Transform<
       task.progress({ done: total.records, ...(expected !== undefined && { expected }) })
     }
   })
-  // Nothing may land after this has failed.
+  // Nothing may be written after a failure.
   await writing.finally(() => writer.settle())
   signal.throwIfAborted()
   await writer.flush()

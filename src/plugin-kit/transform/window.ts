@@ -1,4 +1,4 @@
-/** What a subtask remembers of its last success, and whether that still allows to look only at what is new. */
+/** The memory of a subtask about its last success, which decides whether the next run may read only what is new. */
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { among, onePiece } from '../../database/pieces.ts'
@@ -12,23 +12,23 @@ import { type Lookups, wholeTablesSay } from '../spec/lookups.ts'
 import type { SubtaskKey } from '../spec/subtask.ts'
 
 export interface Window {
-  /** Marks the rows of this run; later than the marks of all earlier runs of the scope, whatever clocks say. */
+  /** Stamp for the rows of this run. It is later than the stamps of all earlier runs of the scope, whatever clocks say. */
   readonly stamp: Date
-  /** Look at rows with this mark or a later one; null: at everything. */
+  /** Read rows with this stamp or a later one; null: all rows. */
   readonly since: Date | null
-  /** Look at raw records after this one; null: at everything. */
+  /** Read raw records with an id above this one; null: all records. */
   readonly rawMark: number | null
-  /** Tables that hold rows from before: a first load has nothing to sweep. */
+  /** Tables that already contain rows: a first load has nothing to sweep. */
   readonly earlier: ReadonlySet<AnyTable>
-  /** Earlier runs have put records aside. */
+  /** Earlier runs have put records into quarantine. */
   readonly hasRejected: boolean
-  /** Before a pass over everything: forget the latest success. */
+  /** Forgets the latest success. To be called before a full pass. */
   forget(): Promise<void>
-  /** Remember this run as the latest success, up to that raw record. */
+  /** Stores this run as the latest success, up to this raw record. */
   succeeded(rawMark?: number): Promise<void>
 }
 
-/** What a pass may have to sweep: rows of these tables that were made from these raw tables. */
+/** The rows that a pass may have to sweep: those of these tables that were made from these raw tables. */
 export interface Made {
   readonly tables: readonly AnyTable[]
   readonly raws: readonly string[]
@@ -42,7 +42,7 @@ interface Depending {
   readonly edition?: number
 }
 
-/** What the outcome of an extraction or conversion depends on besides the rows that it looks at. */
+/** A text of everything, besides the rows it reads, on which the result of an extraction or conversion depends. */
 export async function dependenciesOf(
   { dependsOn = [], lookups = {}, edition }: Depending,
   task: EntityTask,
@@ -54,7 +54,7 @@ export async function dependenciesOf(
   return `${fields} ${await wholeTablesSay({ database, ...context }, lookups)}`
 }
 
-/** `config` is what the outcome depends on besides the data; when it changed, everything is done again. */
+/** `config` is a text of everything on which the result depends besides the data. If it has changed, everything is done again. */
 export async function openWindow(
   database: Database,
   { plugin, subtask, params }: SubtaskKey,
@@ -87,7 +87,7 @@ export async function openWindow(
     rawMark: isSame && mark ? mark.raw_mark : null,
     earlier: new Set(tables.filter((_, index) => isThere[index])),
     hasRejected: Boolean(hasRejected),
-    // A pass over everything that is interrupted has undone part of the last success: only another one can mend it.
+    // If a full pass is interrupted, it has undone part of the last success. Only another full pass can repair that.
     forget: async () => {
       if (state?.prev_started_at) await sql`delete from ${states} where ${isHere}`.execute(database.kysely)
     },
@@ -101,7 +101,7 @@ export async function openWindow(
   }
 }
 
-/** Makes the next runs of these subtasks look at everything. */
+/** Makes the next runs of these subtasks read everything. */
 export async function forgetSuccess(
   { kysely }: Database,
   { plugin, params }: Pick<SubtaskKey, 'plugin' | 'params'>,
@@ -117,7 +117,7 @@ export async function forgetSuccess(
 }
 
 let lastStamp = 0
-/** The moment a run marks its rows with; never the same twice, since sweeping goes by it. */
+/** Returns a new stamp for the rows of a run. It is never the same twice, since sweeping depends on it. */
 export function nextStamp(after: Date | null = null): Date {
   lastStamp = Math.max(Date.now(), lastStamp + 1, (after?.getTime() ?? 0) + 1)
   return new Date(lastStamp)
