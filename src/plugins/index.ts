@@ -24,7 +24,7 @@ import { refdiff } from './refdiff/plugin.ts'
 import { sonarqube } from './sonarqube/plugin.ts'
 import { webhook } from './webhook/plugin.ts'
 
-/** The metric that a project has unless it says otherwise; its option holds the policy to count by. */
+/** The metric that a project has by default. Its option holds the policy to count by. */
 export const FOUR_KEYS = dora.name
 
 /** Fields that users add to domain tables. */

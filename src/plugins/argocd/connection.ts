@@ -41,6 +41,6 @@ export const checkConnection: CheckConnection = async (settings, { open, signal 
   }
 }
 
-/** A list without anything in it has null for its items. */
+/** Tells whether the answer is a list. An empty list has null for its items. */
 const isList = (body: { readonly items?: unknown } | null | undefined): boolean =>
   typeof body === 'object' && body !== null && (Array.isArray(body.items) || body.items === null)

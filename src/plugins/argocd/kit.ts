@@ -6,8 +6,8 @@ import type { rules } from './rules.ts'
 const kit = pluginKit('argocd')
 
 /**
- * The scope. `name` is that of the application; one of another namespace than Argo CD's own is called `namespace/name`, so
- * that two of the same name are two.
+ * The scope. `name` is the name of the application. In another namespace than Argo CD's own it is `namespace/name`, so that two
+ * applications of the same name stay apart.
  */
 export const applications = kit.table('applications', 'ArgocdApplication', {
   name: key(string()),
@@ -33,7 +33,7 @@ export const entity = kit.entityMaker<Application, Rules>((each, scope) =>
   'application_name' in each.columns ? { application_name: scope.name } : {},
 )
 
-/** Splits what a scope is called. */
+/** Splits the name of a scope into namespace and name. */
 export function partsOf(called: string): { readonly name: string; readonly namespace: string | undefined } {
   const at = called.indexOf('/')
   return at < 0
@@ -50,28 +50,28 @@ export function applicationRequest(called: string): HttpRequest {
   }
 }
 
-/** Whether an answer is the application that was asked for, and no page or other thing. */
+/** Tells whether an answer is the requested application, and not a web page or something else. */
 export const isApplication = (body: RawRecord, called: string): boolean =>
   body?.metadata?.name === partsOf(called).name && typeof body?.spec === 'object'
 
-/** What an application is deployed from: one source, or several. */
+/** Returns the sources that an application is deployed from: one or several. */
 export const sourcesOf = ({ source, sources }: RawRecord): readonly RawRecord[] =>
   Array.isArray(sources) && sources.length > 0 ? sources : source ? [source] : []
 
-/** Charts come from registries, which have no commits. */
+/** Prefers sources that are not charts, because charts come from registries, which have no commits. */
 export const mainSource = (sources: readonly RawRecord[]): RawRecord =>
   sources.find(({ chart, repoURL }) => !chart && repoURL) ?? sources[0] ?? {}
 
 const COMMIT = /^([0-9a-f]{40}|[0-9a-f]{64})$/i
-/** The version of a chart is none. */
+/** The version of a chart is not a commit. */
 export const isCommit = (revision: string): boolean => COMMIT.test(revision)
 
-/** Where people see an application, of the address of the API. */
+/** Returns the web page of an application, built from the address of the API. */
 export function pageOf(endpoint: string, { name: called, namespace }: Application): string {
   const home = endpoint.split('/api/', 1)[0] as string
   const { name, namespace: other = namespace } = partsOf(called)
   return [home.endsWith('/') ? home.slice(0, -1) : home, 'applications', other, name].filter(Boolean).join('/')
 }
 
-/** Null for what is no time. */
+/** Returns null for anything that is not a time. */
 export const timeOf = (text: unknown): Date | null => (typeof text === 'string' && parseTime(text)) || null

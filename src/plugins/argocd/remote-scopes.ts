@@ -1,15 +1,15 @@
-/** What Argo CD offers: projects with their applications. It has no pages, and no search. */
+/** Lists the scopes that Argo CD offers: projects with their applications. Argo CD has neither pages nor a search. */
 import type { RawRecord } from '../../database/table.ts'
 import { fieldName, type RemoteEntry, type RemoteQuestion, type RemoteScopes } from '../../plugin-kit/index.ts'
 import { applicationValues } from './application.ts'
 
-/** Without the resources of applications and their histories: a list of hundreds would be many megabytes. */
+/** The fields to ask for. Resources and histories are left out, because a list of hundreds of applications would be many megabytes. */
 const FIELDS = ['metadata.name', 'metadata.namespace', 'metadata.labels', 'metadata.creationTimestamp', 'spec']
 const LISTED = { fields: FIELDS.map((field) => `items.${field}`).join(',') }
 const USUAL_NAMESPACE = 'argocd'
 
 async function applicationsOf({ client, signal }: RemoteQuestion, project?: string): Promise<RemoteEntry[]> {
-  // Only those who may see its settings are told where Argo CD is installed; older versions do not tell.
+  // Argo CD gives the namespace of its installation only to those who may see the settings, and older versions do not give it at all.
   const { body: settings } = await client.send({ path: 'settings', accept: [403, 404] }, signal)
   const query = { ...LISTED, ...(project !== undefined && { projects: project }) }
   const { body } = await client.send({ path: 'applications', query }, signal)

@@ -19,7 +19,7 @@ export const scopeConfigFields: Fields = {
   }),
 }
 
-/** Of an application: what its environment may be known by. */
+/** The names and places of an application by which a pattern can recognise its environment. */
 export interface Place {
   readonly name: string
   readonly namespace: string
@@ -29,13 +29,13 @@ export interface Place {
   readonly dest_namespace: string
 }
 
-/** The cluster by its name, or by its address where nobody told the name. */
+/** Returns the name of the cluster, or its address if the name is not known. */
 export const clusterOf = ({ dest_name, dest_server }: Place): string => dest_name || dest_server
 
 export function rules({ deploymentPattern, productionPattern, envNamePattern }: Settings) {
   const deployment = optionalPattern(deploymentPattern, 'deploymentPattern')
   const production = optionalPattern(productionPattern, 'productionPattern')
-  // As in DevLake, one of them is needed: without both, nothing would be production.
+  // As in DevLake, one of the two is required: without both, nothing would be production.
   const environment = optionalPattern(envNamePattern || (productionPattern ? '' : USUAL), 'envNamePattern')
   return {
     counts: (name: string): boolean => deployment === null || matches(deployment, name),

@@ -1,21 +1,21 @@
 /**
- * The syncs that an application tells of: its history, which has those that succeeded, and its latest operation, which may run,
- * or have failed. Argo CD forgets them: of the history the newest ten or so stay, and of operations one.
+ * The syncs in the answer about an application. Its history has those that succeeded, and its latest operation may be running or
+ * have failed. Argo CD forgets them: it keeps about ten entries of the history and one operation.
  */
 import type { RawRecord } from '../../database/table.ts'
 import { isCommit, sourcesOf, timeOf } from './kit.ts'
 
 /** Phases of an operation: https://argo-cd.readthedocs.io/en/stable/operator-manual/notifications/functions/ */
 const UNFINISHED = ['Running', 'Terminating']
-/** An operation is said to be over a little after what it deployed was noted. */
+/** The finish of an operation comes a little later than the time in the history at which it deployed. */
 const SLACK = 2000
 const RUNNING = 'running'
 
 const isEntry = (record: RawRecord): boolean => 'deployedAt' in record || 'id' in record
-/** While an operation is tried again, it has the time at which the last try ended. */
+/** While an operation is retried, it has the time at which the last try ended. */
 const isOver = ({ phase, finishedAt }: RawRecord): boolean => !UNFINISHED.includes(phase) && Boolean(finishedAt)
 
-/** Phases whose operation the history does not have. */
+/** Phases of operations that are not in the history. */
 const UNTOLD = [...UNFINISHED, 'Failed', 'Error']
 
 const isIn = (operation: RawRecord, entry: RawRecord): boolean => {
@@ -23,14 +23,14 @@ const isIn = (operation: RawRecord, entry: RawRecord): boolean => {
   return Boolean(deployed && started && deployed >= started && (!finished || +deployed <= +finished + SLACK))
 }
 
-/** The operation that the history does not tell of; what was only tried without doing it is no deployment. */
+/** Returns the operation if it is not in the history. A dry run is not a deployment. */
 function operationBeside({ operationState }: RawRecord, history: readonly RawRecord[]): readonly RawRecord[] {
   if (!operationState?.startedAt || operationState.operation?.sync?.dryRun) return []
   const isTold = !UNTOLD.includes(operationState.phase) && history.some((entry) => isIn(operationState, entry))
   return isTold ? [] : [operationState]
 }
 
-/** What runs now belongs to what was deployed last: a record of its own, since an entry of the history does not tell. */
+/** The running images belong to the latest deployment. They are kept as a separate record, because an entry of the history has no images. */
 function imagesOf({ summary, operationState }: RawRecord, history: readonly RawRecord[]): readonly RawRecord[] {
   const images: unknown = summary?.images
   const latest = history.toSorted((one, other) => +(timeOf(one.deployedAt) ?? 0) - +(timeOf(other.deployedAt) ?? 0))
@@ -40,7 +40,7 @@ function imagesOf({ summary, operationState }: RawRecord, history: readonly RawR
   return [...revisions].map((revision) => ({ revision, images }))
 }
 
-/** Of two in one second, the one in the history counts: it comes last. */
+/** The last of several records of the same second counts, so the history comes last. */
 export function syncsOf({ metadata, status }: RawRecord): readonly RawRecord[] {
   if (!metadata?.name) throw new Error('there is no application in it')
   const history: readonly RawRecord[] = Array.isArray(status?.history) ? status.history : []
@@ -50,7 +50,7 @@ export function syncsOf({ metadata, status }: RawRecord): readonly RawRecord[] {
 
 export const isImages = (record: RawRecord): boolean => Array.isArray(record?.images) && !isEntry(record)
 
-/** DevLake's number of a sync: the second at which it was deployed, or at which an operation began. */
+/** Returns DevLake's number of a sync: the second at which it was deployed, or at which an operation began. */
 export function numberOf(record: RawRecord): number | null {
   const time = timeOf(isEntry(record) ? record.deployedAt : record.startedAt)
   return time && Math.floor(time.getTime() / 1000)
@@ -61,10 +61,10 @@ export function syncKey(record: RawRecord): string {
   const number = numberOf(record)
   if (number === null) return ''
   if (isEntry(record)) return String(number)
-  // One runs at a time: when it is over, another stands in its place, or none.
+  // Only one operation runs at a time. When it is over, its place is empty or taken by the next one.
   return isOver(record) ? `operation ${number}` : RUNNING
 }
-/** What is over stays so, told or not. */
+/** Syncs that are over are kept, whether or not Argo CD still lists them. */
 export const forgets = (key: string): boolean => key !== '' && key !== RUNNING
 
 interface SyncValues {
@@ -76,7 +76,7 @@ interface SyncValues {
   readonly resources?: readonly RawRecord[]
 }
 
-/** In the same form for both. */
+/** Brings entries of the history and operations into the same form. */
 export function syncValues(record: RawRecord): SyncValues {
   if (isEntry(record)) {
     const { deployedAt, deployStartedAt, initiatedBy } = record
@@ -98,7 +98,7 @@ export interface DeployedSource {
   readonly target_revision: string
 }
 
-/** Every source with the revision that was deployed of it: lists of both go in step. */
+/** Returns every source with its deployed revision. The lists of sources and revisions have the same order. */
 export function deployedSources(record: RawRecord): readonly DeployedSource[] {
   const told: RawRecord = isEntry(record) ? record : (record.syncResult ?? {})
   const wanted: RawRecord = record.operation?.sync ?? {}
@@ -113,13 +113,13 @@ export function deployedSources(record: RawRecord): readonly DeployedSource[] {
   })
 }
 
-/** The one that DevLake tells of: the first with a commit. */
+/** Returns the revision that DevLake stores: the first one that is a commit. */
 export function mainRevision(record: RawRecord): DeployedSource | undefined {
   const all = deployedSources(record)
   return all.find(({ revision }) => isCommit(revision)) ?? all[0]
 }
 
-/** What people look for first. */
+/** Kinds of resources that people look for first, in this order. */
 const KINDS = ['Rollout', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob']
 export function kindOf(resources: readonly RawRecord[] = []): string {
   const found = resources.map(({ kind }) => kind).filter(Boolean)

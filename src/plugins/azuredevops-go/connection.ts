@@ -1,4 +1,4 @@
-/** How Azure DevOps is signed in to, and what a connection test says about the token. */
+/** Signs requests to Azure DevOps, and tests the rights of a token. */
 import type { RawRecord } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
 import {
@@ -34,7 +34,7 @@ export const limits: RateLimits = {
 
 const SIGN_IN = /_signin|sign[ -]?in|login\.microsoftonline/i
 const LONGEST_HEAD = 4000
-/** A token that is wrong or has expired is answered with 203, or with 200 or 302 and the way to the same page. */
+/** Detects a wrong or expired token: Azure DevOps answers with 203, or with 200 or 302, and leads to the page for signing in. */
 export function asksToSignIn({ status, headers, bytes }: HttpResponse): boolean {
   if (status === 302) return /_signin|login\.microsoftonline/i.test(headers.location ?? '')
   if (status >= 300 || !/html/i.test(headers['content-type'] ?? '')) return false
@@ -43,7 +43,7 @@ export function asksToSignIn({ status, headers, bytes }: HttpResponse): boolean 
 
 const REFUSED = [203, 302, 401, 403]
 
-/** What each right of a token is needed for, with a question that shows whether it is there. */
+/** The rights that a token needs, each with a request that shows whether the token has it. */
 const RIGHTS: readonly (readonly [name: string, of: (endpoint: string, place: Place) => HttpRequest])[] = [
   ['Code (Read)', (_, place) => versioned(inProject(place, 'git/repositories'))],
   ['Build (Read)', (_, place) => versioned(inProject(place, 'build/builds'), { $top: 1 })],
@@ -85,7 +85,7 @@ export async function checkConnection(settings: Settings, question: CheckQuestio
 }
 
 type Of = (typeof RIGHTS)[number][1]
-/** A credential that is refused once is not used again by its client: each question has its own. */
+/** Tries each right with a separate client, because a client never uses a credential again once it was refused. */
 async function missingRights(settings: Settings, { open, signal }: CheckQuestion, request: (of: Of) => HttpRequest) {
   const missing: string[] = []
   for (const [name, of] of RIGHTS) {
@@ -100,7 +100,7 @@ async function missingRights(settings: Settings, { open, signal }: CheckQuestion
   return missing
 }
 
-/** The one that the connection names, or all that the owner of the token belongs to. */
+/** Returns the organization that the connection names, or all organizations of the owner of the token. */
 export async function organizationsOf(client: ApiClient, settings: Settings, signal: AbortSignal): Promise<string[]> {
   if (settings.organization) return [String(settings.organization)]
   if (!isCloud(settings.endpoint || ENDPOINT)) {

@@ -1,6 +1,6 @@
 /**
- * https://learn.microsoft.com/azure/devops/service-hooks/events. Service hooks sign nothing: the secret is the password that
- * they sign in with. What is sent is the record as its list has it, except for labels, and people as text in work items.
+ * https://learn.microsoft.com/azure/devops/service-hooks/events. Service hooks sign nothing: the secret is the password that they
+ * log in with. They send the same record as the list, except that labels are missing, and that work items name people as text.
  */
 import type { RawRecord } from '../../database/table.ts'
 import { type DeliveredRecord, type DeliverySpec, type Effect, isSameText } from '../../plugin-kit/index.ts'
@@ -17,12 +17,12 @@ function pullRequestRecord({ resource, createdDate }: RawRecord): DeliveredRecor
   return {
     entity: pullRequestsEntity,
     record: resource,
-    // One that is open again is no longer closed.
+    // The dates of closing are removed, because a pull request that was opened again is no longer closed.
     merge: ({ closedDate: _, closedBy: __, ...stored }: RawRecord = {}) => ({ ...stored, ...resource }),
     news: {
       table: pullRequests,
       where: { azuredevops_id: resource.pullRequestId },
-      // Nothing tells when it was changed; but what happened before it was closed is old then.
+      // There is no time of the last change. But a message from before the closing is out of date once the pull request is closed.
       timeOf: ({ closed_date, creation_date }) => closed_date ?? creation_date,
       at: timeOf(createdDate),
     },
@@ -44,7 +44,7 @@ function buildRecord({ resource, createdDate }: RawRecord): DeliveredRecord {
   }
 }
 
-/** Who is told as text is who was there before, if the name is the same. */
+/** Replaces the text of a person by the stored person if the name is the same. */
 function withPeople(sent: RawRecord, stored: RawRecord = {}): RawRecord {
   const known = Object.entries(sent).map(([name, value]) => {
     const person = stored[name]
@@ -104,7 +104,7 @@ const EVENTS = new Map<string, Read>(
   }),
 )
 
-/** Any user, with the secret for its password. */
+/** Returns the password, which must be the secret. The user name can be anything. */
 function passwordIn(authorization: string | undefined): string {
   const encoded = /^Basic\s+(\S+)$/i.exec(authorization ?? '')?.[1] ?? ''
   const text = Buffer.from(encoded, 'base64').toString()

@@ -15,11 +15,11 @@ interface Deployment {
   readonly environment: string
   readonly times: readonly [queued: Date | null, started: Date | null, finished: Date | null]
   readonly commit: { readonly sha: string; readonly ref: string }
-  /** The build that made it, or that made what it put out. */
+  /** The build that deployed, or whose output was deployed. */
   readonly build: number
 }
 
-/** A deployment that Azure DevOps itself calls so, whether of a release or of a stage of a pipeline. */
+/** Makes the rows of a deployment that Azure DevOps itself records, whether of a release or of a stage of a pipeline. */
 export function deploymentRows(
   { id, times: [queued, started, completed], commit, build, ...deployment }: Deployment,
   { idOf, scope, scopeConfig }: Pick<EntityContext<Repo, Rules>, 'idOf' | 'scope' | 'scopeConfig'>,
@@ -57,7 +57,7 @@ export function deploymentRows(
       cicd_deployment_id: id,
       commit_sha: commit.sha,
       ref_name: commit.ref,
-      // The repository of a build elsewhere has its row under another connection; its address leads there.
+      // A repository at another host is stored under another connection, and can be found there by its address.
       repo_id: isNative(scope) ? cicd_scope_id : '',
       repo_url: scope.url,
     }),

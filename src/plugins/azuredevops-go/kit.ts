@@ -6,7 +6,7 @@ export type Rules = ReturnType<typeof codeHostRules>
 
 const kit = pluginKit('azuredevops_go')
 
-/** Repositories of Azure DevOps, repositories elsewhere that it builds, and the boards of projects: `type` tells which. */
+/** Repositories of Azure DevOps, repositories at other hosts that it builds, and the boards of projects. `type` distinguishes them. */
 export const repos = kit.table('repos', 'AzuredevopsRepo', {
   scope_config_id: bigint(),
   organization_id: text(),
@@ -24,7 +24,7 @@ export type Repo = RowOf<typeof repos>
 
 export const [NATIVE, BOARD] = ['TfsGit', 'Board'] as const
 export const isBoard = ({ type }: Pick<Repo, 'type'>): boolean => type === BOARD
-/** Rows that DevLake wrote may lack the type. */
+/** Rows that DevLake wrote may lack the type, and are native. */
 export const isNative = ({ type }: Pick<Repo, 'type'>): boolean => type === NATIVE || !type
 export const builds = ({ scope }: { readonly scope: Repo }): boolean => !isBoard(scope)
 export const reviews = ({ scope }: { readonly scope: Repo }): boolean => isNative(scope)
@@ -36,11 +36,11 @@ export const entity = kit.entityMaker<Repo, Rules>(({ columns }, { id }) => ({
   ...('board_id' in columns && { board_id: id }),
 }))
 export const repositoryId = (_record: unknown, { scope }: RawRecord): string => scope.id
-/** DevLake's raw rows name the only value of their input in more than one way. */
+/** DevLake's raw rows use several names for the only value of their input. */
 export const inputId = (_record: unknown, { input }: RawRecord): number =>
   Number(input.AzuredevopsId ?? Object.values(input)[0])
 
-/** What Azure DevOps Server 2020 and everything since understands. */
+/** A version that Azure DevOps Server 2020 and everything newer understands. */
 const VERSION = '6.0'
 type Query = NonNullable<HttpRequest['query']>
 export const versioned = (path: string, query: Query = {}, version = VERSION) => ({
@@ -58,12 +58,12 @@ export const inRepo = (scope: Repo, path: string) =>
   inProject(scope, `git/repositories/${part(scope.id)}${path && `/${path}`}`)
 
 const CLOUD = 'dev.azure.com'
-/** Services answer some questions at hosts of their own; a Server answers all at one. */
+/** In the cloud, some services have their own hosts. A Server answers all requests at one host. */
 export const onHost = (endpoint: string, host: 'vsrm' | 'vssps', path: string): string =>
   isCloud(endpoint) ? `https://${host}.${CLOUD}${path}` : path
 export const isCloud = (endpoint: string): boolean => URL.parse(endpoint)?.host === CLOUD
 
-/** Where a list continues stands in a header. */
+/** The position at which a list continues is in a header. */
 export const byToken = (size: number, sizeParam = '$top') =>
   cursor({
     size,
@@ -71,10 +71,10 @@ export const byToken = (size: number, sizeParam = '$top') =>
     param: 'continuationToken',
     next: (_body, { headers }) => headers['x-ms-continuationtoken'],
   })
-/** A server may allow smaller pages than asked for, and nothing tells how many records there are. */
+/** A server may use smaller pages than requested, and does not tell the number of records. */
 export const SKIP = offset({ size: 100, offsetParam: '$skip', sizeParam: '$top', endsOn: 'empty' })
 
-/** Whole seconds, as DevLake counts them. */
+/** Returns whole seconds, as DevLake counts them. */
 export const secondsBetween = (start: Date | null, end: Date | null): number =>
   start && end ? Math.trunc((end.getTime() - start.getTime()) / 1000) : 0
 

@@ -47,7 +47,7 @@ export const azuredevops = definePlugin({
       externalId: 'external_id',
       name: 'name',
     },
-    // DevLake's, without the connection.
+    // As in DevLake, the connection is not among them.
     params: (_connectionId, scope, { organizationId, projectId } = {}) => ({
       OrganizationId: organizationId || scope.organization_id,
       RepositoryId: scope.id,

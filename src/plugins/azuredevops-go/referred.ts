@@ -5,7 +5,7 @@ import { pullRequests, reviewers } from './entities/pull-requests.ts'
 import { comments } from './entities/threads.ts'
 import { workItems } from './entities/work-items.ts'
 
-/** Rows that many records make stay as long as one of them names them. */
+/** Rows that many records refer to. They are kept as long as one record refers to them. */
 export const referred: readonly Referred[] = [
   {
     table: repoCommits,

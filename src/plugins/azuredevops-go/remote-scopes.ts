@@ -1,4 +1,4 @@
-/** What Azure DevOps offers: projects of organizations, with their boards, repositories, and repositories elsewhere. */
+/** Lists the scopes that Azure DevOps offers: projects of organizations, with their boards, repositories, and repositories at other hosts. */
 import type { RawRecord } from '../../database/table.ts'
 import type { RemoteEntry, RemoteQuestion, RemoteScopes } from '../../plugin-kit/index.ts'
 import { ENDPOINT, organizationsOf } from './connection.ts'
@@ -10,7 +10,7 @@ const EXTERNAL = 'external'
 const HOSTS = ['github', 'githubenterprise', 'bitbucket', 'git']
 
 interface Page {
-  /** Of the organizations, counted from 0. */
+  /** The position in the list of organizations, from 0. */
   readonly organization: number
   readonly skip: number
 }
@@ -43,7 +43,7 @@ export const repositoryEntry = (repository: RawRecord, organization: string, par
     },
   }
 }
-/** Addresses to clone from name the organization as their user. */
+/** Addresses for cloning contain the name of the organization as user, which is removed here. */
 function withoutUser(address: string): string {
   const url = URL.parse(address)
   if (!url) return address
@@ -72,7 +72,7 @@ function boardEntry(
   }
 }
 
-/** The projects of one organization after the other. */
+/** Lists the projects of one organization after the other. */
 async function projectGroups(question: RemoteQuestion, { organization: at, skip }: Page) {
   const organizations = await organizationsOf(question.client, question.settings, question.signal)
   const organization = organizations[at]

@@ -3,17 +3,17 @@ import { UserError } from '../../errors.ts'
 import { type ExtraStep, refreshScope, type ScopeCheck, type SourceTask } from '../../plugin-kit/index.ts'
 import { inOrganization, inProject, isBoard, isNative, type Repo, repos, versioned } from './kit.ts'
 
-/** A repository or its project may have been renamed since: Azure DevOps finds both by their ids. */
+/** Updates the scope, because a repository or its project may have been renamed. Azure DevOps finds both by their ids. */
 export const collectRepository: ExtraStep = {
   name: 'collectRepo',
   domainTypes: ['CODE', 'TICKET', 'CICD', 'CODEREVIEW', 'CROSS'],
   async run(task, client) {
     const { scope } = task.context
     await requireOneConnection(task)
-    // A task that says itself where its scope is goes by that.
+    // A task whose options name the project of its scope keeps that.
     if (task.options.projectId || (!isNative(scope) && !isBoard(scope))) return 0
     const path = isBoard(scope) ? `projects/${scope.id}` : `git/repositories/${scope.id}`
-    // One that is gone is told by whoever collects from it.
+    // If it is deleted, the collectors of its data report that.
     const request = { ...versioned(inOrganization(scope.organization_id, path)), accept: [404] }
     const { status, body } = await client.send(request, task.signal)
     if (status !== 200 || body?.id !== scope.id) return 0
@@ -28,7 +28,7 @@ export const collectRepository: ExtraStep = {
   },
 }
 
-/** DevLake's raw rows do not name their connection: of two that have the same scope, one would find its work done. */
+/** DevLake's raw rows do not contain the connection. If two connections had the same scope, one would find its work already done. */
 async function requireOneConnection({ database, context: { connectionId, scope } }: SourceTask): Promise<void> {
   const [other] = await database.kysely
     .selectFrom(repos.name)
@@ -45,7 +45,7 @@ async function requireOneConnection({ database, context: { connectionId, scope }
 const DISABLED =
   'The repository is disabled: what was collected of it is kept. Enable it in the settings of the project, Repositories, or remove it from the project of Weir.'
 
-/** A cheap question about a scope: whether it is still there. One that is disabled is only listed. */
+/** A cheap request that shows whether a scope still exists. A disabled repository appears only in the list. */
 export function scopeCheck({ id, type, organization_id, project_id }: Repo): ScopeCheck {
   const place = { organization_id, project_id }
   if (!isNative({ type })) {

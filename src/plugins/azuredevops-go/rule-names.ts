@@ -1,4 +1,4 @@
-/** The names that rules of Azure DevOps speak of, and how it is asked for some. */
+/** The names that rules of Azure DevOps refer to, and requests that read some of them. */
 import { branchName } from '../../domain/deliveries.ts'
 import { issueTitles, type NameKinds, type NameSample } from '../../plugin-kit/index.ts'
 import { builds } from './entities/builds.ts'

@@ -37,7 +37,7 @@ export const entity = kit.entityMaker<Plan, Rules>((each, scope) =>
   'plan_key' in each.columns ? { plan_key: scope.plan_key } : {},
 )
 
-/** What results of plans and of jobs have in common. */
+/** Columns that results of plans and of jobs share. */
 export const resultColumns = {
   expand: text(),
   number: bigint(),
@@ -71,7 +71,7 @@ export const resultColumns = {
   build_state: text('buildState'),
 }
 
-/** What the account may do with an environment or a deployment. */
+/** The rights of the account on an environment or a deployment. */
 export const rightColumns = {
   can_view: boolean('operations.canView'),
   can_edit: boolean('operations.canEdit'),
@@ -86,12 +86,12 @@ export const rightColumns = {
 export const inPages = (total: (body: RawRecord) => number | undefined) =>
   offset({ size: 100, offsetParam: 'start-index', sizeParam: 'max-results', total: ({ body }) => total(body) })
 
-/** One page after the other: how far a numbered list is known is told by reading it from its beginning. */
+/** Reads one page after the other. A numbered list must be read from its beginning to know how much of it is collected. */
 export function inOrder({ ahead: _, ...paging }: Paging): Paging {
   return paging
 }
 
-/** Newest first, with those that run. */
+/** Newest first, including those that are running. */
 export const resultList = (planOrJob: string) => ({
   path: `result/${encodeURIComponent(planOrJob)}.json`,
   query: { showEmpty: true, includeAllStates: true, expand: 'results.result.vcsRevisions' },
@@ -101,19 +101,19 @@ export const resultPages = inOrder(allResultPages)
 export const resultRecords = ({ results }: RawRecord) => results?.result ?? []
 
 const LAST_MOMENT = 8.64e15
-/** What waits has not begun: the list is read again once it has. */
+/** A build that waits has no start, so it counts as being in the future, and the list is read again once it has started. */
 export const madeAt = (started: string | number | undefined): number =>
   started ? new Date(started).getTime() : LAST_MOMENT
 
 export const RESULT = { SUCCESS: ['SUCCESS', 'Successful'], FAILURE: ['FAILED'] }
 export const STATUS = { DONE: ['FINISHED'], IN_PROGRESS: ['IN_PROGRESS', 'InProgress', 'PENDING', 'QUEUED'] }
-/** As Bamboo writes them, of results and of deployments. */
+/** Statuses of results and of deployments, in Bamboo's spellings. */
 export const UNFINISHED = ['InProgress', 'Pending', 'Queued', 'IN_PROGRESS', 'PENDING', 'QUEUED']
 
-/** Where people open Bamboo, of an address of its API. */
+/** Returns the web address of Bamboo from an address of its API. */
 const homeOf = (address: string): string => (address.split('/rest/', 1)[0] as string).replace(/\/$/, '')
 export const browseUrl = (address: string, what: string): string => (address ? `${homeOf(address)}/browse/${what}` : '')
 
-/** Bamboo does not say where a repository is cloned from: an address that no repository has, one per repository. */
+/** Bamboo does not tell the clone address of a repository. So each repository gets an invented address that cannot be a real one. */
 export const repositoryUrl = (endpoint: string, repositoryId: number): string =>
   `fake://${new URL(endpoint).host}/repos/${repositoryId}`

@@ -3,13 +3,13 @@ import { planData } from './remote-scopes.ts'
 
 export const planPath = (planKey: string): string => `plan/${encodeURIComponent(planKey)}.json`
 
-/** A plan may have been renamed since it was added, and a search tells little about it. */
+/** Updates the scope, because a plan may have been renamed since it was added, and a search returns only little of it. */
 export const collectPlan: ExtraStep = {
   name: 'CollectPlan',
   domainTypes: ['CICD'],
   async run(task, client) {
     const { plan_key } = task.context.scope
-    // One that is gone is told by whoever collects from it.
+    // If it is deleted, the collectors of its data report that.
     const { status, body } = await client.send({ path: planPath(plan_key), accept: [404] }, task.signal)
     if (status !== 200 || body?.key !== plan_key) return 0
     const plan = planData(body)

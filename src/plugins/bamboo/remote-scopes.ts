@@ -1,10 +1,10 @@
-/** What Bamboo offers: projects with their plans. */
+/** Lists the scopes that Bamboo offers: projects with their plans. */
 import type { RawRecord } from '../../database/table.ts'
 import type { RemoteEntry, RemoteScopes } from '../../plugin-kit/index.ts'
 
 const PAGE_SIZE = 100
 
-/** `size` counts all that there is, `start-index` what came before. */
+/** `size` is the total number, and `start-index` the number before this page. */
 const nextOf = (list: RawRecord, count: number, size: number) => {
   const end = (list['start-index'] ?? 0) + count
   return count > 0 && end < list.size ? { 'start-index': end, 'max-results': size } : undefined
@@ -51,7 +51,7 @@ function scopeOf(plan: RawRecord, group: string | null): RemoteEntry {
   }
 }
 
-/** A plan as the API gives it, by the names of the scope's fields. */
+/** Returns the fields of the scope for a plan from the API. */
 export const planData = (plan: RawRecord) => ({
   planKey: plan.key,
   name: plan.name,

@@ -54,7 +54,7 @@ export function rules(settings: Settings) {
   return {
     ...deliveryRules(settings),
     isProduction: (name: string): boolean => matches(environment, name),
-    /** The repository in the domain model, of its number in Bamboo; undefined if nobody said. */
+    /** Returns the repository in the domain model for its number in Bamboo. Undefined if none was set. */
     repositoryOf: (number: number): string | undefined => known.get(number),
   }
 }

@@ -1,4 +1,4 @@
-/** How Bitbucket Data Center is signed in to, and what a connection test says about the token. */
+/** Signs requests to Bitbucket Data Center, and tests a token. */
 import { UserError } from '../../errors.ts'
 import { type CheckConnection, notThere, type Settings } from '../../plugin-kit/index.ts'
 import { ENDPOINT_HELP } from './settings.ts'

@@ -1,4 +1,4 @@
-/** https://confluence.atlassian.com/bitbucketserver/event-payload-938025882.html: deliveries carry whole pull requests. */
+/** https://confluence.atlassian.com/bitbucketserver/event-payload-938025882.html: deliveries contain whole pull requests. */
 import type { RawRecord } from '../../database/table.ts'
 import { type DeliverySpec, type Effect, isSignedBySha256 } from '../../plugin-kit/index.ts'
 import pullRequestEntity, { pullRequests } from './entities/pull-requests.ts'
@@ -15,7 +15,7 @@ const pullRequest: Read = (payload) => {
       {
         entity: pullRequestEntity,
         record: sent,
-        // Deliveries may leave out the address of its page.
+        // Deliveries may leave out the address of the web page, so the stored one is kept.
         merge: (stored) => ({ ...sent, links: firstLink(sent) ? sent.links : stored?.links }),
         news: {
           table: pullRequests,

@@ -18,19 +18,19 @@ export const repos = table('repos', 'BitbucketServerRepo', {
 })
 export type Repo = RowOf<typeof repos>
 
-/** Tables that name their repository are read by it; others join one that does. */
+/** Tables with a column for the repository are filtered by it. Others join a table that has one. */
 export const entity = kit.entityMaker<Repo, ReturnType<typeof rules>>(({ columns }, { bitbucket_id }) =>
   'repo_id' in columns ? { repo_id: bitbucket_id } : {},
 )
 
 export const repoId = (_record: unknown, { scope }: RawRecord): string => scope.bitbucket_id
 export const idOfRepo = ({ project, slug }: RawRecord): string => `${project.key}/repos/${slug}`
-/** The id of a repository is its path below the projects. */
+/** The id of a repository is its path below `projects`. */
 export const repoPath = ({ bitbucket_id }: Pick<Repo, 'bitbucket_id'>): string =>
   `rest/api/1.0/projects/${bitbucket_id.split('/').map(encodeURIComponent).join('/')}`
 export const inRepo = (repo: Repo, path: string): string => `${repoPath(repo)}/${path}`
 
-/** https://developer.atlassian.com/server/bitbucket/rest/: a page ends where the server says, not where it is full. */
+/** https://developer.atlassian.com/server/bitbucket/rest/: the server says which page is the last. A page that is not full may have a next one. */
 export const PAGE = cursor({
   size: 100,
   sizeParam: 'limit',
@@ -43,7 +43,7 @@ const firstLink = ({ links }: RawRecord) => links?.self?.[0]?.href
 
 export { firstLink }
 
-/** People are part of other records. */
+/** People have no list of their own. They are read from other records. */
 export const users = table('users', 'BitbucketServerUser', {
   bitbucket_id: key(bigint('id')),
   name: string(),

@@ -12,7 +12,7 @@ import { collectRepository } from './repository.ts'
 import { rules } from './rules.ts'
 import { connectionFields, RIGHTS, scopeConfigFields } from './settings.ts'
 
-/** People who are named by several records stay as long as one names them. */
+/** People to whom several records refer. They are kept as long as one record refers to them. */
 const referred: readonly Referred[] = [
   {
     table: users,

@@ -1,11 +1,11 @@
-/** What Bitbucket Data Center offers: projects with repositories in them. */
+/** Lists the scopes that Bitbucket Data Center offers: projects with repositories in them. */
 import type { RawRecord } from '../../database/table.ts'
 import type { RemoteEntry, RemoteScopes } from '../../plugin-kit/index.ts'
 import { firstLink, idOfRepo } from './kit.ts'
 
 const PER_PAGE = 100
 
-/** The row of the scope, in the words of the API. */
+/** Returns the fields of the scope for a repository from the API. */
 export const scopeOf = (repo: RawRecord) => ({
   bitbucketId: idOfRepo(repo),
   name: repo.name,

@@ -2,12 +2,12 @@ import { type ExtraStep, refreshScope } from '../../plugin-kit/index.ts'
 import { repoPath } from './kit.ts'
 import { scopeOf } from './remote-scopes.ts'
 
-/** A repository may have been described anew since it was added. */
+/** Updates the scope, because the description of a repository may have changed since it was added. */
 export const collectRepository: ExtraStep = {
   name: 'collectRepository',
   domainTypes: ['CODE', 'CODEREVIEW', 'CROSS'],
   async run(task, client) {
-    // One that is gone is told by whoever collects from it.
+    // If it is deleted, the collectors of its data report that.
     const { status, body } = await client.send(
       { path: repoPath(task.context.scope), accept: [401, 403, 404] },
       task.signal,

@@ -1,6 +1,6 @@
 import { optionalPattern, type Settings } from '../../plugin-kit/index.ts'
 
-/** What the first match of a pattern in a text is; empty if there is none. */
+/** Returns a function that finds the first match of a pattern in a text, or an empty text if there is none. */
 function firstMatch(settings: Settings, field: string) {
   const pattern = optionalPattern(settings[field], field)
   return (text: string): string => {

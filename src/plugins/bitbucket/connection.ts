@@ -1,4 +1,4 @@
-/** How Bitbucket is signed in to, and what a connection test says about the token. */
+/** Signs requests to Bitbucket, and tests a token. */
 import type { RawRecord } from '../../database/table.ts'
 import { type ApiClient, type CheckConnection, notThere, type Settings } from '../../plugin-kit/index.ts'
 import { workspacesOf } from './remote-scopes.ts'
@@ -14,14 +14,14 @@ export const cloneUser = ({ usesApiToken, username }: Settings): string =>
 
 const APP_PASSWORD_NOTE = 'Bitbucket has stopped app passwords on 9 June 2026: create an API token.'
 
-/** What each kind of record needs, in case that Bitbucket does not say it. */
+/** The right that each kind of record needs, in case an answer of Bitbucket does not name it. */
 const PROBES = [
   { path: 'pullrequests', right: 'read:pullrequest:bitbucket', isThere: () => true },
   { path: 'pipelines/', right: 'read:pipeline:bitbucket', isThere: () => true },
   { path: 'issues', right: 'read:issue:bitbucket', isThere: ({ has_issues }: RawRecord) => has_issues === true },
 ]
 
-/** The rights that an answer says are missing; none if it is not a refusal. */
+/** Returns the rights that an answer names as missing, and none if the answer is not a refusal. */
 const missingIn = ({ status, body }: { status: number; body: RawRecord }, fallback: string): string[] => {
   if (status !== 403) return []
   const { required = [], granted = [] } = body?.error?.detail ?? {}
@@ -29,7 +29,7 @@ const missingIn = ({ status, body }: { status: number; body: RawRecord }, fallba
   return missing.length > 0 ? missing : [fallback]
 }
 
-/** One repository tells what the token may read in all of them. */
+/** Tests one repository, because a token has the same rights in all of them. */
 async function missingRights(client: ApiClient, signal: AbortSignal): Promise<readonly string[]> {
   const ask = (path: string) => client.send({ path, query: { pagelen: 1 }, accept: [403, 404] }, signal)
   const workspaces = await workspacesOf({ client, signal }, {})

@@ -1,4 +1,4 @@
-/** https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/: deliveries carry whole pull requests and issues. */
+/** https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/: deliveries contain whole pull requests and issues. */
 import type { RawRecord } from '../../database/table.ts'
 import { type DeliveredRecord, type DeliverySpec, type Effect, isSignedBySha256 } from '../../plugin-kit/index.ts'
 import issueEntity, { issues } from './entities/issues.ts'
@@ -23,7 +23,7 @@ const newsOf = (
 function pullRequestRecord(payload: RawRecord): DeliveredRecord {
   const { pullrequest } = payload
   const { merge_commit, updated_on } = pullrequest
-  // The moment of the merge is not told: it is that of the change, until a run brings it.
+  // The time of the merge is missing, so the time of the change is used until a run collects the exact one.
   const record = { ...pullrequest, ...(merge_commit && { merge_commit: { date: updated_on, ...merge_commit } }) }
   return { entity: pullRequestEntity, record, news: newsOf(pullRequests, payload, pullrequest) }
 }

@@ -29,20 +29,23 @@ type Rules = ReturnType<typeof rules>
 export interface RulesContext {
   readonly scopeConfig: Rules
 }
-/** Tables that name their repository are read by it; others join one that does. */
+/** Tables with a column for the repository are filtered by it. Others join a table that has one. */
 export const entity = kit.entityMaker<Repo, Rules>(({ columns }, { bitbucket_id }) =>
   'repo_id' in columns ? { repo_id: bitbucket_id } : {},
 )
 
 export const repoId = (_record: unknown, { scope }: RawRecord): string => scope.bitbucket_id
-/** Path below the repository. */
+/** Returns a path below the repository. */
 export const inRepo = ({ bitbucket_id }: Repo, path: string): string => `repositories/${bitbucket_id}/${path}`
 
-/** Lists of pipelines and deployments are served by another service, which insists on the slash at the end. */
+/**
+ * Encodes a uuid, which contains braces, for a path. The paths of lists of pipelines and deployments end with a slash, because
+ * they are served by another service, which insists on it.
+ */
 export const braced = (uuid: string): string => encodeURIComponent(uuid)
 
 const total = ({ body }: HttpResponse): number | undefined => body?.size
-/** https://developer.atlassian.com/cloud/bitbucket/rest/intro/#pagination: not every list tells its size. */
+/** https://developer.atlassian.com/cloud/bitbucket/rest/intro/#pagination: not every list contains its size. */
 export const pages = (size: number): Paging =>
   nextUrl({
     size,
@@ -59,10 +62,10 @@ export const pages = (size: number): Paging =>
 export const values = (body: RawRecord): readonly unknown[] => body.values
 
 export const changedSince = (since: Date) => ({ q: `updated_on >= ${since.toISOString()}` })
-/** What is changed meanwhile goes to the front, and pushes nothing off a page that is still to come. */
+/** A record that changes while the list is read moves to the front, and pushes no other record off a page that is still to come. */
 export const BY_CHANGE = { sort: '-updated_on' }
 
-/** People are part of other records. Of one who has left Bitbucket nothing is told. */
+/** People have no list of their own. They are read from other records, in which people who have left Bitbucket are missing. */
 export const accounts = table('accounts', 'BitbucketAccount', {
   account_id: key(string()),
   user_name: string('username'),

@@ -65,7 +65,7 @@ export const bitbucket = definePlugin({
   ],
 })
 
-/** Bitbucket writes the name of whoever asks into the address: `https://ada@bitbucket.org/…`. */
+/** Bitbucket writes the name of the requesting user into the address: `https://ada@bitbucket.org/…`. */
 function withoutUser(address: string): string {
   return address.replace(/^(https?:\/\/)[^/@]*@/, '$1')
 }

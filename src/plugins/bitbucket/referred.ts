@@ -8,7 +8,7 @@ import { accounts } from './kit.ts'
 
 const person = (table: AnyTable, column: string) => ({ table, columns: { account_id: column } })
 
-/** Rows that many records make: they stay as long as something names them. */
+/** Rows that many records refer to. They are kept as long as one record refers to them. */
 export const referred: readonly Referred[] = [
   {
     table: accounts,

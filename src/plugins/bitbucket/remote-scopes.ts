@@ -1,4 +1,4 @@
-/** What Bitbucket offers: workspaces with repositories in them. */
+/** Lists the scopes that Bitbucket offers: workspaces with repositories in them. */
 import type { RawRecord } from '../../database/table.ts'
 import type { HttpResponse, RemoteEntry, RemoteQuestion, RemoteScopes } from '../../plugin-kit/index.ts'
 
@@ -8,7 +8,7 @@ type Question = Pick<RemoteQuestion, 'client' | 'signal'>
 const named = (links: readonly RawRecord[] | undefined, name: string) =>
   links?.find((link) => link.name === name)?.href ?? ''
 
-/** The row of the scope, in the words of the API. */
+/** Returns the fields of the scope for a repository from the API. */
 export const scopeOf = (repo: RawRecord) => ({
   bitbucketId: repo.full_name,
   name: repo.name,
@@ -34,7 +34,7 @@ const repoEntry = (repo: RawRecord, parentId: string | null): RemoteEntry => ({
 const isGone = ({ status }: HttpResponse) => status === 404 || status === 410
 
 /**
- * Of the two lists, Bitbucket is about to take the older one away:
+ * Asks for the older of two lists, and for the newer one as soon as Bitbucket has removed the older one:
  * https://developer.atlassian.com/cloud/bitbucket/changelog/#CHANGE-2770
  */
 export async function workspacesOf(

@@ -1,13 +1,13 @@
 import { type ExtraStep, refreshScope } from '../../plugin-kit/index.ts'
 import { scopeOf } from './remote-scopes.ts'
 
-/** A repository may have been described anew or renamed since it was added; Bitbucket then leads from the old name to the new. */
+/** Updates the scope, because a repository may have got another description or name. Bitbucket redirects from the old name to the new one. */
 export const collectRepository: ExtraStep = {
   name: 'Collect Repository',
   domainTypes: ['CODE', 'TICKET', 'CICD', 'CODEREVIEW', 'CROSS'],
   async run(task, client) {
     const { bitbucket_id } = task.context.scope
-    // One that is gone is told by whoever collects from it.
+    // If it is deleted, the collectors of its data report that.
     const { status, body } = await client.send(
       { path: `repositories/${bitbucket_id}`, accept: [403, 404] },
       task.signal,

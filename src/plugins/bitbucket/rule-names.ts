@@ -1,4 +1,4 @@
-/** The names that rules of Bitbucket speak of, and how Bitbucket is asked for some: a page of each. */
+/** The names that rules of Bitbucket refer to, and requests that read some of them, one page of each. */
 import type { RawRecord } from '../../database/table.ts'
 import { issueTitles, type NameKinds, type NameSample } from '../../plugin-kit/index.ts'
 import { environments } from './entities/deployments.ts'

@@ -13,7 +13,7 @@ export const wordsIn = (list: unknown): string[] =>
     .map((word) => word.trim())
     .filter(Boolean)
 
-/** Of a state that several lists name, the last list decides. */
+/** Prepares the rules. If several lists name a state, the last list decides. */
 export function rules(settings: Settings) {
   const statuses = new Map(LISTS.flatMap(([status, field]) => wordsIn(settings[field]).map((word) => [word, status])))
   return {

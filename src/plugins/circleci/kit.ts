@@ -19,7 +19,7 @@ export const entity = kit.entityMaker<Project, Rules>((table, scope) =>
   'project_slug' in table.columns ? { project_slug: scope.slug } : {},
 )
 
-/** Records carry the short form of the slug (gh/…), scopes the form that the user chose. */
+/** Records contain the short form of the slug (gh/…), and scopes the form that the user chose. */
 export const slug = () => string((_record, { scope }: { scope: Project }) => scope.slug)
 
 // CircleCI's page size is fixed at 20.
@@ -30,9 +30,9 @@ export const items = (body: RawRecord) => body.items
 export const RESULT = { SUCCESS: ['success'], FAILURE: ['failed', 'failing', 'error'] }
 export const STATUS = { DONE: ['canceled', 'failed', 'failing', 'success', 'not_run', 'error'] }
 
-/** What may still become something else. */
+/** Statuses that may still change. */
 export const UNFINISHED = ['running', 'not_running', 'queued', 'on_hold', 'failing']
 
-/** Whole time in seconds; 0 when an end is missing or the clocks ran backwards. */
+/** Returns the time in seconds, or 0 when an end is missing or the second moment is before the first. */
 export const secondsFrom = (start: string, end: string): number =>
   Math.max(0, (Date.parse(end) - Date.parse(start)) / 1000) || 0

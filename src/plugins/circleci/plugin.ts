@@ -58,7 +58,7 @@ export const circleci = definePlugin({
         isAllWhenEmpty: true,
         size: 255,
         isOptional: true,
-        // Names that say no more than "deploy" mean production; deploy-staging and the like do not.
+        // Names that contain nothing more specific than "deploy" mean production. Names such as deploy-staging do not.
         suggestion: '(?i)(prod|live|^(build|test|and|[-_ ])*deploy(ment)?$)',
       },
       productionBranchPattern: productionBranchField('branches'),

@@ -11,7 +11,7 @@ export const ruleNames: NameKinds = {
     title: 'branches',
     table: pipelines,
     column: 'vcs',
-    // A pipeline is of a branch or of a tag.
+    // A pipeline has either a branch or a tag.
     nameIn(vcs) {
       const { branch, tag } = JSON.parse(vcs)
       return branch || tag || ''
@@ -21,7 +21,7 @@ export const ruleNames: NameKinds = {
   jobs: { title: 'jobs', table: jobs, column: 'name', scope: OF_PROJECT },
 }
 
-/** Of the last 90 days: https://circleci.com/docs/api/v2/index.html#operation/getProjectWorkflowMetrics */
+/** Workflows of the last 90 days: https://circleci.com/docs/api/v2/index.html#operation/getProjectWorkflowMetrics */
 export const ruleSamples: readonly NameSample[] = [
   {
     request: ({ slug }) => ({ path: `/v2/insights/${slug}/workflows`, query: { 'all-branches': true } }),

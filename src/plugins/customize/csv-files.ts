@@ -1,4 +1,4 @@
-/** The CSV files that can be imported: what their columns mean beyond those of the table, and whose rows they replace. */
+/** The CSV files that can be imported: the meaning of columns that the table does not have, and the rows that each file replaces. */
 import type { AnyTable, TableRow } from '../../database/table.ts'
 import { issueCommits, issueRepoCommits } from '../../domain/crossdomain.ts'
 import { domainId } from '../../domain/ids.ts'
@@ -15,12 +15,12 @@ import {
   sprints,
 } from '../../domain/ticket.ts'
 
-/** Cells by column; null where the file says NULL. */
+/** Cells by column. Null where the file contains NULL. */
 export type Values = Readonly<Record<string, string | boolean | null>>
 
-/** What a file is imported for: a board, or a project of a test tool. */
+/** The owner of the imported rows: a board, or a project of a test tool. */
 export interface Owner {
-  /** Fields of the upload. */
+  /** Names of the fields of the upload. */
   readonly idField: 'boardId' | 'qaProjectId'
   readonly nameField: 'boardName' | 'qaProjectName'
   readonly row: (id: string, name: string) => TableRow
@@ -33,52 +33,52 @@ const BOARD: Owner = {
 const QA_PROJECT: Owner = {
   idField: 'qaProjectId',
   nameField: 'qaProjectName',
-  // DevLake leaves its origin empty.
+  // As in DevLake, the origin is empty.
   row: (id, name) => qaProjects.row({ id, name }),
 }
 
-/** What is deleted before a whole import. */
+/** The rows that are deleted before a full import. */
 export interface Clearing {
-  /** Tables, and in each the column that names the member (an issue or a sprint) or, without links, the owner. */
+  /** Tables, each with the column that names the member (an issue or a sprint) or, if there are no `links`, the owner. */
   readonly parts: readonly (readonly [table: AnyTable, column: string])[]
-  /** Where members belong to boards: one that belongs to another board too is not touched. */
+  /** For members that belong to boards. A member that also belongs to another board is not touched. */
   readonly links?: {
     readonly table: AnyTable
     readonly member: string
-    /** The file says itself which members the board has. */
+    /** The file itself lists the members of the board. */
     readonly isReplaced?: boolean
   }
 }
 
 export interface CsvFile {
   readonly name: string
-  /** Of these tables a line makes a row each; columns of the file are those of the first. */
+  /** A line makes one row of each of these tables. The columns of the file are those of the first table. */
   readonly tables: readonly [AnyTable, ...AnyTable[]]
   readonly owner: Owner
-  /** The upload must name the owner, whose row is written. */
+  /** The upload must contain the name of the owner, whose row is then written. */
   readonly isNamed?: boolean
-  /** A new file replaces the last one; it cannot add to it. */
+  /** A new file always replaces the last one, and cannot add to it. */
   readonly isAlwaysWhole?: boolean
   /** Columns that may not be empty, besides the key. */
   readonly needed?: readonly string[]
   readonly people?: readonly Person[]
-  /** Column with words separated by commas → the rows that these make; they replace those of the same line's id. */
+  /** Rows that are made from a column with words separated by commas. They replace earlier rows with the same id as the line. */
   readonly lists?: Readonly<Record<string, List>>
-  /** Columns that follow from others. */
+  /** Columns that are calculated from others. */
   readonly adds?: Readonly<Record<string, (values: Values, ownerId: string) => Values[string]>>
   readonly links?: (values: Values, ownerId: string) => TableRow
   readonly clears: Clearing
 }
-/** A column with somebody's name, and the one that gets the id of an account of that name. */
+/** A column with a person's name, and the column that gets the id of an account with that name. */
 export interface Person {
   readonly name: string
   readonly id: string
-  /** Only on these lines. */
+  /** Only on lines for which this holds. */
   readonly when?: (values: Values) => boolean
 }
 export interface List {
   readonly table: AnyTable
-  /** The column that holds the line's id. */
+  /** The column that holds the id of the line. */
   readonly by: string
   readonly row: (id: string, word: string, ownerId: string) => TableRow
 }
@@ -155,7 +155,7 @@ export const csvFiles: readonly CsvFile[] = [
     needed: ['field_name'],
     people: [
       author,
-      // A change of assignee names people; everywhere else they are known by their accounts.
+      // Only changes of the assignee contain names of people here.
       { name: 'original_from_value', id: 'original_from_value', when: isOfAssignee },
       { name: 'original_to_value', id: 'original_to_value', when: isOfAssignee },
     ],
@@ -184,7 +184,7 @@ export const csvFiles: readonly CsvFile[] = [
     isNamed: true,
     people: [creator],
     adds: { qa_project_id },
-    // Whoever imports the test cases again imports the rest after them.
+    // Test cases come first: importing them again also deletes the rest, which has to be imported after them.
     clears: ofQaProject(qaTestCases, qaApis, qaTestCaseExecutions),
   },
   {
@@ -197,5 +197,5 @@ export const csvFiles: readonly CsvFile[] = [
   },
 ]
 
-/** People are known by name only. */
+/** Returns the id of an account, which is made from the name because nothing else is known about the person. */
 export const csvAccountId = (name: string): string => domainId('csv:CsvAccount:0', name)

@@ -46,7 +46,7 @@ describeEachDatabase('extractCustomizedFields', (test) => {
     }
   })
 
-  /** A row of each table for each record, made from it. */
+  /** Writes each record, and a row of each table that was made from it. */
   async function plant(records: readonly unknown[], { params = PARAMS, table = raw, from = 1 } = {}) {
     const ids = records.map((_, index) => from + index)
     const text = (record: unknown) => (typeof record === 'string' ? record : JSON.stringify(record))
@@ -94,11 +94,11 @@ describeEachDatabase('extractCustomizedFields', (test) => {
       { x_text: null, x_whole: null, x_float: null, x_time: null },
       { x_text: '9007199254740993', x_whole: '9007199254740993', x_float: 3, x_time: null },
     ])
-    // What is not mapped is left alone, and so are the times of writing.
+    // Fields without a mapping are not touched, and neither are the times of writing.
     const [before] = await filled()
     await run([rule({ x_short: 'text' })])
     expect((await filled())[0]).toEqual({ ...before, x_short: before?.x_text })
-    // A value that went is taken back.
+    // If a value is gone from the raw record, the field is emptied.
     await sql`update ${sql.table(raw.name)} set data = ${Buffer.from('{}')}`.execute(test.database.kysely)
     await run([rule(mapping)])
     expect((await filled()).map(({ x_text, x_short }) => [x_text, x_short])[0]).toEqual([null, `it's 🌊\n"`])
@@ -114,7 +114,7 @@ describeEachDatabase('extractCustomizedFields', (test) => {
     const rules = [rule({ x_text: 'text', x_short: 'tags', x_whole: 'whole' })]
     await run(rules)
     const fresh = await filled()
-    // A conversion writes the same rows again, and newer versions of two records come: one without the fields, one bad.
+    // A conversion writes the same rows again. Two records get newer versions: one without the fields, and one that cannot be read.
     await plant(['{}', { text: 'stays', tags: ['c'] }, { whole: 'many', tags: ['d'] }, { tags: ['e'] }], { from: 11 })
     const origins = [
       ['i000001', 11],

@@ -32,13 +32,13 @@ const FETCH = 200
 const BATCH_RECORDS = 1000
 const BATCH_BYTES = 8 << 20
 
-/** A domain row: its key and origin, and the raw record that it was made from. */
+/** A domain row with its key and origin, and the raw record that it was made from. */
 interface Source {
   readonly data: Buffer | null
   readonly _raw_data_id: number
   readonly [column: string]: unknown
 }
-/** What a source brings: its fields, and the values of those that hold several. */
+/** The values from one source: those of its fields, and those of fields that hold several values. */
 interface Brought {
   readonly fields: TableRow
   readonly values: readonly TableRow[]
@@ -62,7 +62,7 @@ async function extractAll(
   only?: (place: SubtaskKey) => Promise<readonly number[]>,
 ): Promise<SubtaskResult> {
   const total = { records: 0, rows: 0, quarantined: 0 }
-  // The same for all rules: what one puts aside, another one of the same place must not take back.
+  // One stamp for all rules. Otherwise one rule would remove the quarantined records of another rule in the same place.
   const stamp = nextStamp()
   for (const rule of await readRules(run)) {
     const place: SubtaskKey = {
@@ -105,7 +105,7 @@ async function* sourcesOf(
 ): AsyncGenerator<readonly Source[]> {
   const columns = [...keyNames(table), '_raw_data_params', '_raw_data_table', '_raw_data_id']
   const params = sql.ref('t._raw_data_params')
-  // The text itself fits too: JSON may hold backslashes, which a pattern gives another meaning.
+  // The text is also compared literally, because JSON may contain backslashes, which have another meaning in a pattern.
   const isAsked = /[%_\\]/.test(rawParams)
     ? sql`(${params} = ${rawParams} or ${params} like ${rawParams})`
     : sql`${params} = ${rawParams}`
@@ -127,7 +127,7 @@ function readBatch(rule: Rule, batch: readonly Source[]) {
       brought.push(readSource(rule, source))
     } catch (error) {
       if (!(error instanceof RecordError)) throw error
-      // What an older version of the record brought is no longer true.
+      // Values from an older version of the record are no longer true, so the fields are emptied.
       brought.push({ fields: rule.table.row(keysOf(rule.table, source)), values: [] })
       rejected.push({
         raw_table: rule.rawTable,
@@ -170,7 +170,7 @@ const arrayValue = (source: Source, column: string, value: unknown): TableRow =>
     _raw_data_id: source._raw_data_id,
   })
 
-/** Objects and lists are kept as JSON text. */
+/** Objects and lists are stored as JSON text. */
 const plain = (value: unknown): unknown => (value !== null && typeof value === 'object' ? JSON.stringify(value) : value)
 
 function parse(data: Buffer | null): unknown {
@@ -181,7 +181,7 @@ function parse(data: Buffer | null): unknown {
   }
 }
 
-/** A batch at once: a reader sees a row's fields and its lists of one run. */
+/** Stores a batch in one transaction, so that a reader sees the fields and the lists of a row from the same run. */
 async function store({ database }: TaskRun, rule: Rule, brought: readonly Brought[]): Promise<void> {
   if (brought.length === 0) return
   await retrying(database, () =>

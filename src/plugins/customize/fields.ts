@@ -1,4 +1,4 @@
-/** Fields that users add to domain tables: columns whose names begin with `x_`, and a registry that says what they are. */
+/** Fields that users add to domain tables: columns whose names begin with `x_`, and a registry that describes them. */
 
 import { sql } from 'kysely'
 import type { AnyTable } from '../../database/table.ts'
@@ -70,17 +70,17 @@ export function domainTable(name: string): AnyTable {
   return table
 }
 
-/** The same words for a type on both engines. */
+/** Names a type in the same way on both database engines. */
 function typeName({ kind, size }: { readonly kind: string; readonly size?: number | null }): string {
   if (kind === 'string') return `varchar(${size})`
   return kind === 'double' ? 'float' : kind
 }
 
-/** The `x_` columns that the table has now. One that was added by hand is known by its type alone. */
+/** Reads the `x_` columns that the table has now. For a column that was added by hand, only the type is known. */
 const customFields = async (database: Database, { name }: AnyTable): Promise<Field[]> =>
   (await addedFields(database, [name])).map(({ table: _, ...field }) => field)
 
-/** The same of every table of the domain layer. */
+/** Reads the fields of every table of the domain layer. */
 export const allFields = (database: Database) =>
   addedFields(
     database,
@@ -138,11 +138,14 @@ const extended = (table: AnyTable, fields: readonly Pick<Field, 'columnName' | '
 export const withFields = async (database: Database, table: AnyTable): Promise<AnyTable> =>
   extended(table, await customFields(database, table))
 
-/** Changes of one table's fields happen one after another. One engine takes them back when the registry fails. */
+/**
+ * Changes the fields of one table, one change after the other. Only one of the database engines undoes the change of the table if
+ * writing to the registry fails.
+ */
 const changing = <Result>(database: Database, tableName: string, change: (database: Database) => Promise<Result>) =>
   database.locked(`fields of ${tableName}`, () => database.transaction(change))
 
-/** Runs in the transaction of the change. */
+/** A function that runs in the transaction of the change. */
 type AtEnd = (inside: Database) => Promise<void>
 
 export async function createField(
@@ -156,7 +159,7 @@ export async function createField(
   requireName(columnName)
   return changing(database, tableName, async (inside) => {
     const existing = await customFields(inside, table)
-    // One engine does not tell capital letters in column names.
+    // One database engine does not distinguish capital letters in column names.
     const twin = existing.find((each) => each.columnName.toLowerCase() === columnName.toLowerCase())
     if (twin)
       throw new UserError(`${tableName} already has ${twin.columnName}: choose another name, or delete it first.`)
@@ -169,7 +172,7 @@ export async function createField(
   })
 }
 
-/** With all its values. A field that is not there is no mistake: it is gone, as wanted. */
+/** Deletes a field with all its values. It is not an error if the field does not exist. */
 export async function deleteField(
   database: Database,
   tableName: string,
@@ -195,7 +198,7 @@ export async function deleteField(
   })
 }
 
-/** What people read of a field that is there. */
+/** Writes the description of an existing field. */
 async function describeField(database: Database, tableName: string, field: NewField): Promise<void> {
   const { columnName, displayName, dataType, description = '' } = field
   await write(database, [
@@ -209,7 +212,7 @@ async function describeField(database: Database, tableName: string, field: NewFi
   ])
 }
 
-/** For those who keep fields in a file. */
+/** The functions for config files that contain fields. */
 export const ownFields = {
   types: Object.keys(FIELD_TYPES) as FieldType[],
   list: allFields,

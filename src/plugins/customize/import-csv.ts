@@ -1,4 +1,4 @@
-/** Takes a CSV file into domain tables: all of it or, when one line is wrong, nothing. */
+/** Imports a CSV file into domain tables. If one line is wrong, nothing is imported. */
 
 import { sql } from 'kysely'
 import { byName } from '../../by-name.ts'
@@ -23,16 +23,16 @@ import { type Database, withFields } from './fields.ts'
 
 export interface ImportTarget {
   readonly ownerId: string
-  /** Its row is written when the name is given. */
+  /** If a name is given, the row of the owner is written. */
   readonly ownerName?: string | undefined
-  /** Adds to what was imported before, instead of taking its place. */
+  /** Adds to earlier imports instead of replacing them. */
   readonly isIncremental: boolean
 }
 
-/** Each is sent at once: a file of many lines takes as long as they are, not as their number. */
+/** Lines of a batch are written together, so that the time for a file depends on its size and not on the number of round trips. */
 const BATCH = 10_000
 
-/** Gives how many lines it imported. */
+/** Returns the number of imported lines. */
 export function importCsv(database: Database, file: CsvFile, bytes: Buffer, target: ImportTarget): Promise<number> {
   return retrying(database, () =>
     database.transaction(async (inside) => {
@@ -55,14 +55,14 @@ async function* singly<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item[]>
   for await (const item of items) yield [item]
 }
 
-/** What one line makes. */
+/** The rows that one line makes. */
 interface Made {
   readonly key: string
   readonly id: string
   readonly rows: readonly TableRow[]
 }
 
-/** Filled by the import itself; a file that was made from a table may have them. */
+/** Columns that the import itself fills. A file that was exported from a table may contain them. */
 const OWN = ['created_at', 'updated_at', '_raw_data_params', '_raw_data_table', '_raw_data_id', '_raw_data_remark']
 
 async function readerOf(database: Database, file: CsvFile, { header }: Csv, ownerId: string) {
@@ -76,7 +76,7 @@ async function readerOf(database: Database, file: CsvFile, { header }: Csv, owne
   const named = (file.people ?? []).filter(({ name }) => given.includes(name))
   const written = new Set([...given, ...named.map(({ id }) => id), ...Object.keys(adds), ...OWN])
   const tables = [whole, ...file.tables.slice(1)].map((table) => narrowed(table, written))
-  /** Accounts by name: a few people stand in every line, and are written once. */
+  /** Accounts by name. The same few people occur in many lines, and are written once. */
   const people = new Map<string, TableRow>()
 
   function read(record: CsvRecord): Made {
@@ -114,7 +114,7 @@ async function readerOf(database: Database, file: CsvFile, { header }: Csv, owne
 const accountOf = (name: string, ownerId: string): TableRow =>
   accounts.row({ id: csvAccountId(name), full_name: name, user_name: name, _raw_data_params: ownerId })
 
-/** Only what the file brings: other columns of rows that exist stay as they are, and what is NULL is stored so. */
+/** Limits a table to the columns of the file. Other columns of existing rows stay as they are, and NULL is stored as null. */
 function narrowed(table: AnyTable, written: ReadonlySet<string>): AnyTable {
   const names = table.names.filter((name) => written.has(name))
   const columns = names.map((name) => {
@@ -126,7 +126,7 @@ function narrowed(table: AnyTable, written: ReadonlySet<string>): AnyTable {
   })
 }
 
-/** Only text can be empty; a number or a time that is empty is missing. Spreadsheets write TRUE and FALSE. */
+/** Reads a cell. Only text can be empty; an empty number or time is missing. Spreadsheets write TRUE and FALSE. */
 function cellOf(column: Column | undefined, cell = ''): string | null {
   if (cell === 'NULL') return null
   if (!column || column.kind === 'string' || column.kind === 'text') return cell
@@ -142,7 +142,7 @@ const wordsOf = (cell: Values[string] | undefined): Set<string> =>
   )
 
 async function store(database: Database, file: CsvFile, header: readonly string[], batch: readonly Made[]) {
-  // Of two lines with one key the later counts, with its labels and all.
+  // If two lines have the same key, the later one counts, together with its labels and other lists.
   const made = [...new Map(batch.map((each) => [each.key, each])).values()]
   for (const [name, { table, by }] of Object.entries(file.lists ?? {})) {
     if (header.includes(name))
@@ -167,7 +167,7 @@ async function clear(database: Database, { clears: { parts, links } }: CsvFile, 
   const member = sql.ref(links.member)
   const board = sql.table(links.table.name)
   for (const [table, column] of parts) {
-    // Also what was imported for the board before, when its members are on no board at all any more.
+    // Includes rows of an earlier import for this board whose members are no longer on any board.
     const { rows } = await sql<{ id: string }>`select mine.id as id from (
         select ${member} as id from ${board} where board_id = ${ownerId}
         union select ${sql.ref(column)} from ${sql.table(table.name)} where _raw_data_params = ${ownerId}) as mine

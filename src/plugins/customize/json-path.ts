@@ -1,17 +1,17 @@
 /**
  * Paths into a JSON document, in the part of gjson's syntax that names values:
  * `a.b`         the value b of the object a
- * `a.0`         the first element of a list; of an object, its key "0"
- * `a.#`         how many elements a list has
- * `a.#.b`       the list of the b of each element that has one
- * `a\.b`        the key "a.b": a backslash takes the meaning from what follows it
- * What chooses or changes values (`*`, `?`, `#(…)`, `|`, `@…`, `{…}`, `[…]`, `!`) is refused.
+ * `a.0`         the first element of a list; in an object, the key "0"
+ * `a.#`         the number of elements of a list
+ * `a.#.b`       the list of the values b of all elements that have one
+ * `a\.b`        the key "a.b": a backslash removes the special meaning of the next character
+ * Syntax that selects or changes values (`*`, `?`, `#(…)`, `|`, `@…`, `{…}`, `[…]`, `!`) is refused.
  */
 import { UserError } from '../../errors.ts'
 
 export type PathReader = (document: unknown) => unknown
 
-/** A key or an index, or each element of a list. */
+/** A key, an index, or each element of a list. */
 type Part = { readonly name: string } | 'each'
 
 const UNSUPPORTED = /[*?|]/
@@ -62,7 +62,7 @@ function partsOf(path: string): Part[] {
 
 const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object'
 
-/** Undefined where there is nothing. */
+/** Returns undefined if the document has no value there. */
 function valueAt(value: unknown, parts: readonly Part[], position: number): unknown {
   const part = parts[position]
   if (part === undefined) return value

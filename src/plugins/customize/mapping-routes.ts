@@ -1,4 +1,4 @@
-/** Fields of users that the runs of a blueprint fill, and what stands in raw records that could fill them. */
+/** Routes for users' fields that the runs of a blueprint fill, and for raw values that could fill them. */
 import { z } from 'zod'
 import { UserError } from '../../errors.ts'
 import {
@@ -49,7 +49,7 @@ const answerOf = (tasks: LastTasks) => {
   return { count: mappings.length, mappings }
 }
 
-/** All scopes of a connection are marked alike up to what names the scope. */
+/** Returns a pattern for all scopes of a connection. Their params begin alike, up to the part that names the scope. */
 function patternOf(params: string): string {
   const [first] = Object.entries(JSON.parse(params))
   return `${JSON.stringify(Object.fromEntries([first as [string, unknown]])).slice(0, -1)},%`

@@ -1,9 +1,9 @@
-/** The fields that a plan fills: found in it, put into it, taken out of it. */
+/** Finds, adds and removes the fields that a plan fills. */
 import { UserError } from '../../errors.ts'
 import type { Plan, PlanTask } from '../../plugin-kit/index.ts'
 import { readPath } from './json-path.ts'
 
-/** One field, and where its values come from. */
+/** A field and the source of its values. */
 export interface Mapping {
   readonly table: string
   readonly field: string
@@ -22,7 +22,7 @@ interface WrittenRule {
 }
 
 const PLUGIN = 'customize'
-/** People write plans by hand, too: what is no list of rules has none. */
+/** Plans may be written by hand. Anything that is not a list counts as no rules. */
 const rulesOf = ({ options }: PlanTask): readonly WrittenRule[] =>
   Array.isArray(options.transformationRules) ? options.transformationRules : []
 const isSameSource = (rule: WrittenRule, { table, rawTable, rawParams }: MappedField) =>
@@ -44,7 +44,7 @@ export const mappingsIn = (plan: Plan): Mapping[] =>
       ),
     )
 
-/** At the end, in the last task that fills fields, or in one of its own. */
+/** Adds a mapping to the last task that fills fields, if the last stage has one, or else as a new last stage. */
 export function withMapping(plan: Plan, mapping: Mapping): Plan {
   const { table, field, rawTable, rawParams, path } = mapping
   readPath(path)
@@ -61,7 +61,7 @@ export function withMapping(plan: Plan, mapping: Mapping): Plan {
   return place < 0 ? [...without, [changed]] : [...without.slice(0, -1), stage.with(place, changed)]
 }
 
-/** What is left empty by it goes, too. */
+/** Removes a mapping, and the rules, tasks and stages that become empty by that. */
 export const withoutMapping = (plan: Plan, mapping: MappedField): Plan =>
   plan.flatMap((stage) => {
     const left = stage.flatMap((task) => {

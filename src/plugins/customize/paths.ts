@@ -1,23 +1,23 @@
-/** The paths at which documents hold values, as `json-path.ts` reads them, and what stands there. */
+/** Finds the paths at which documents hold values, in the syntax of `json-path.ts`, and describes those values. */
 import type { FieldType } from './fields.ts'
 
 export interface FoundPath {
   readonly path: string
-  /** The keys along the way; `#` for each element of a list. */
+  /** The keys on the path. `#` means each element of a list. */
   readonly keys: readonly string[]
-  /** Documents that have a value there. */
+  /** The number of documents that have a value there. */
   readonly count: number
   readonly types: readonly ValueType[]
-  /** Some values as text, each once. */
+  /** Some of the values as text, each once. */
   readonly samples: readonly string[]
-  /** The type of a field that takes them all. */
+  /** The type of a field that can hold all of the values. */
   readonly suggestion: FieldType
 }
 export type ValueType = 'text' | 'number' | 'boolean' | 'list'
 
 const MOST_PATHS = 3000
 const DEEPEST = 12
-/** Elements of a list that are looked at. */
+/** The number of elements of a list that are looked at. */
 const MOST_ELEMENTS = 20
 const MOST_SAMPLES = 4
 const LONGEST_SAMPLE = 120
@@ -33,11 +33,11 @@ interface Seen {
   longest: number
 }
 
-/** A backslash takes the meaning from what follows it. */
+/** Escapes characters with a special meaning by a backslash. */
 const escaped = (key: string) => key.replace(/[\\.*?|#@!{[]/g, '\\$&')
 const pathOf = (keys: readonly string[]) => keys.map((key) => (key === EACH ? '#' : escaped(key))).join('.')
 
-/** Stands for each element of a list; no key of a document is this very text. */
+/** Represents each element of a list. No document has a key with this text. */
 const EACH = '\u0000#'
 const TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d|$)/
 
@@ -84,7 +84,7 @@ function walk(value: unknown, keys: readonly string[], visit: Visit): void {
   if (Array.isArray(value)) {
     if (value.length === 0) return
     if (keys.length > 0 && !keys.includes(EACH)) visit(keys, value)
-    // Only objects have something further to name; a list within a list is kept as it is.
+    // Only the elements that are objects contain further paths. A list within a list is kept as it is.
     if (keys.includes(EACH)) return
     for (const each of value.slice(0, MOST_ELEMENTS)) {
       if (each !== null && typeof each === 'object' && !Array.isArray(each)) walk(each, [...keys, EACH], visit)

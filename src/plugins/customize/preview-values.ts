@@ -1,4 +1,4 @@
-/** What a path would bring into a field of some rows, before it is written anywhere. */
+/** Previews the values that a path would write into a field of some rows. */
 
 import { sql } from 'kysely'
 import type { AnyTable, RawRecord } from '../../database/table.ts'
@@ -9,14 +9,14 @@ import { type Database, FIELD_TYPES, type FieldType } from './fields.ts'
 import { readPath } from './json-path.ts'
 
 export interface PreviewedValue {
-  /** Of the domain row. */
+  /** The key of the domain row. */
   readonly key: string
   readonly value: unknown
-  /** Why it does not fit. */
+  /** The reason why the value does not fit. Null if it fits. */
   readonly problem: string | null
 }
 export interface PreviewedValues {
-  /** Rows that were looked at. */
+  /** The number of rows that were looked at. */
   readonly rows: number
   readonly filled: number
   readonly refused: number
@@ -29,7 +29,7 @@ interface Asked {
   readonly params: string
   readonly path: string
   readonly dataType: FieldType
-  /** The raw records that were sampled. */
+  /** The sampled raw records, by their id. */
   readonly documents: ReadonlyMap<number, unknown>
 }
 
@@ -53,7 +53,7 @@ export async function previewValues(
   const values = rows.map((row): PreviewedValue => {
     const key = keys.map((name) => row[name]).join(' ')
     const value = read(documents.get(Number(row._raw_data_id)))
-    // Elements of a list are kept one by one.
+    // The elements of a list are stored one by one.
     if (Array.isArray(value) && table.name === 'issues') return { key, value: short(value), problem: null }
     try {
       const plain = value !== null && typeof value === 'object' ? JSON.stringify(value) : value

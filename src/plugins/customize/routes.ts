@@ -1,4 +1,4 @@
-/** Fields that users add to domain tables, and CSV files that go into them. */
+/** Routes for fields that users add to domain tables, and for the import of CSV files. */
 import { z } from 'zod'
 import {
   body,

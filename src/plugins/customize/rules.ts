@@ -1,4 +1,4 @@
-/** What a task of this plugin asks for, checked before anything is read. */
+/** Reads the options of a task and checks them first. */
 import type { AnyTable } from '../../database/table.ts'
 import { defineTable } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
@@ -7,12 +7,12 @@ import { domainTable, withFields } from './fields.ts'
 import { type PathReader, readPath } from './json-path.ts'
 
 export interface Rule {
-  /** The key of a domain table, and the fields that are filled. */
+  /** The domain table, reduced to its key and the fields that are filled. */
   readonly table: AnyTable
   readonly rawTable: string
-  /** Of the rows' origin; a pattern of SQL's `like`. */
+  /** The params in the origin of the rows, as a pattern of SQL's `like`. */
   readonly rawParams: string
-  /** By column. */
+  /** The reader of the path for each column. */
   readonly mapping: ReadonlyMap<string, PathReader>
 }
 

@@ -9,7 +9,7 @@ import { calculation, type MetricProject, type Plan, type Plugin } from '../../p
 
 const NAME = 'dora'
 
-/** In the order in which stages stand: each waits for the one before. */
+/** Plans the stages in this order, because each needs the results of the one before. */
 const planMetric = ({ projectName }: MetricProject): Plan => {
   const options = { projectName }
   const before = ['generateDeployments', 'generateDeploymentCommits', 'enrichPrevSuccessDeploymentCommits']
@@ -59,7 +59,7 @@ export const dora: Plugin = {
       },
       enrichPrevSuccessDeploymentCommits,
     ),
-    // Stored plans may name it; it has long been empty.
+    // Kept because stored plans may name it. It has had no effect for a long time.
     calculation({ name: 'EnrichTaskEnv', reads: [], writes: [], domainTypes: ['CICD'], isOff: true }, async () => 0),
     calculation(
       {
@@ -93,7 +93,7 @@ export const dora: Plugin = {
         writes: ['project_incident_deployment_relationships', '_weir_rollouts', '_weir_number_changes'],
         domainTypes: ['CICD', 'TICKET'],
       },
-      // Stored plans name their subtasks: one of its own for the rollouts would be missing there for ever.
+      // Rollouts have no subtask of their own, because it would be missing in stored plans, which name their subtasks.
       async (run) => {
         const connected = await connectIncidentToDeployment(run)
         await calculateRollouts(run, NAME)

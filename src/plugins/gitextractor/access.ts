@@ -1,4 +1,4 @@
-/** How git gets in: which credentials, and the environment that hands them over without showing them. */
+/** Gives git access to a repository: chooses the credentials, and the environment that passes them on without showing them. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { addressSecrets, serverOf } from '../../address-secrets.ts'
@@ -10,10 +10,10 @@ import { type GitTask, isHttp, text } from './options.ts'
 import { openRoute } from './route.ts'
 
 export interface Access {
-  /** Where to fetch from: where the address of the task leads to. */
+  /** The address to fetch from: that of the task, after redirects. */
   readonly url: string
   readonly environment: Readonly<Record<string, string>>
-  /** What must not appear anywhere. */
+  /** Texts that must not appear anywhere. */
   readonly secrets: readonly string[]
   /** Removes the files that hold keys. */
   close(): Promise<void>
@@ -27,7 +27,7 @@ interface Login {
 /** Ends a transfer that has not moved for this long. */
 const STALLED_SECONDS = 120
 
-/** `folder` is for files that hold keys; whoever opens the folder next removes what a killed run left there. */
+/** `folder` is for files that hold keys. The next run that opens the folder removes what a killed run left there. */
 export async function openAccess(task: GitTask, plugins: readonly Plugin[], folder: string): Promise<Access> {
   const connection = await connectionOf(task, plugins)
   const ownProxy = text(task.options, 'proxy')
@@ -38,13 +38,13 @@ export async function openAccess(task: GitTask, plugins: readonly Plugin[], fold
   if (!explicit && connection.login) requireSameProxy(ownProxy, connection.proxy)
   const proxy = ownProxy || connection.proxy
   const login = (isHttp(task.url) && (explicit ?? connection.login ?? task.urlCredentials)) || null
-  // Sent unasked: some servers answer strangers with a page to sign in on instead of a refusal.
+  // Sent without waiting for a challenge: without credentials, some servers answer with a page for signing in instead of a refusal.
   const basic = login && Buffer.from(`${login.user}:${login.password}`).toString('base64')
   const headers = basic ? { authorization: `Basic ${basic}` } : {}
   const route = await openRoute({ url: task.url, proxy, headers, signal: task.signal })
   const { gitAllowLocal, trustsAnyCertificate } = taskConfig()
   const pairs: [string, string][] = [
-    // Helpers of the user who runs the server would ask, or remember.
+    // Credential helpers of the user who runs the server would ask for input, or store the credentials.
     ['credential.helper', ''],
     ['http.lowSpeedLimit', '1'],
     ['http.lowSpeedTime', String(STALLED_SECONDS)],
@@ -71,7 +71,7 @@ export async function openAccess(task: GitTask, plugins: readonly Plugin[], fold
   }
 }
 
-/** A proxy sees what goes through it: that of a connection is part of where its token may go. */
+/** Refuses another proxy than that of the connection. A proxy sees all traffic, so it decides where the token of a connection may go. */
 function requireSameProxy(given: string, own: string): void {
   if (given === '' || serverOf(given) === serverOf(own)) return
   throw new UserError(
@@ -84,7 +84,7 @@ function explicitLogin({ options }: GitTask): Login | null {
   return password === '' ? null : { user: text(options, 'user') || 'git', password }
 }
 
-/** What the connection of the source knows: a token that is still valid, and a proxy. */
+/** Returns the login of the source's connection, with a token that is still valid, and its proxy. */
 async function connectionOf(
   task: GitTask,
   plugins: readonly Plugin[],
@@ -107,12 +107,12 @@ async function connectionOf(
 }
 
 /**
- * Whoever may write a plan must not be able to have a stored token sent to a server of their choice. One that runs beside
- * the source on this machine, as in a demo, is asked without it.
+ * People who may write a plan must not be able to send a stored token to a server of their choice. A server on another port of
+ * this machine, as in a demo, is accessed without the token.
  */
 function mayHaveToken(url: string, endpoint: string, title: string): boolean {
   const [to, own] = [new URL(url), new URL(endpoint)]
-  // A vendor's API may have a name of its own before that of its repositories: api.github.com.
+  // The API of a vendor may have another host name than its repositories: api.github.com.
   if (to.origin === own.origin || `${to.protocol}//api.${to.host}` === own.origin) return true
   const isOtherPort = to.protocol === own.protocol && to.hostname === own.hostname
   if (isOtherPort && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(to.hostname)) return false

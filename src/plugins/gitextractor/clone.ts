@@ -1,9 +1,9 @@
 /**
  * The bare clone of a repository, kept in the data folder between runs.
  *
- * home     <data folder>/git/<hash of the repository's id>, one run at a time
- * clone    complete whenever it is there: it is made as a draft beside it and then renamed
- * shape    what the clone holds: files and commits or commits alone, from which moment on
+ * home     <data folder>/git/<hash of the repository's id>, used by one run at a time
+ * clone    always complete if it exists: it is made as a draft in the same folder and then renamed
+ * shape    the contents of the clone: files and commits or only commits, and since which moment
  */
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -18,10 +18,10 @@ import type { GitTask } from './options.ts'
 
 interface Shape {
   readonly hasBlobs: boolean
-  /** Milliseconds; null: all of the history. */
+  /** Milliseconds. Null means all of the history. */
   readonly since: number | null
   readonly defaultBranch: string | null
-  /** It is as it was made, so that refs lead to everything in it, and has no files. */
+  /** The clone is still as it was made, so that refs lead to everything in it, and it has no files. */
   readonly holdsOnlyCommits: boolean
 }
 
@@ -29,7 +29,7 @@ type Wanted = Pick<Shape, 'hasBlobs' | 'since'>
 
 export interface Clone extends Pick<Shape, 'defaultBranch' | 'holdsOnlyCommits'> {
   readonly folder: string
-  /** Reads from it. A BrokenClone that it throws makes whoever uses the clone start again on a new one. */
+  /** Reads from the clone. If it throws a BrokenClone, the work starts again on a new clone. */
   git(parameters: readonly string[], options?: Partial<GitOptions>): Promise<void>
   gitText(parameters: readonly string[], options?: Partial<GitOptions>): Promise<string>
 }
@@ -41,7 +41,7 @@ const REFSPECS = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*']
 export const homeOf = (repoId: string): string =>
   join(taskConfig().dataFolder, 'git', createHash('sha256').update(repoId).digest('hex').slice(0, 32))
 
-/** Whoever holds it has the clone alone. */
+/** The name of the lock. The run that holds it has exclusive use of the clone. */
 export const lockOf = (repoId: string): string => `gitextractor ${repoId}`
 
 /** Brings the clone up to date. */
@@ -49,7 +49,7 @@ export async function updateClone(task: GitTask, plugins: readonly Plugin[]): Pr
   await exclusively(task, (home) => update(task, plugins, home))
 }
 
-/** Reads the clone; one that is not there is made, and one that turns out to be damaged is made again, once. */
+/** Reads the clone. A missing clone is made first, and a damaged one is made again, once. */
 export function withClone<Result>(
   task: GitTask,
   plugins: readonly Plugin[],
@@ -73,7 +73,7 @@ const stillBroken = (error: unknown): never => {
   throw error instanceof BrokenClone ? new FatalError(`Even a new clone cannot be read: ${error.message}`) : error
 }
 
-/** One run at a time works on a clone, and what a killed one left lying about is removed first. */
+/** Only one run at a time works on a clone. Files that a killed run left behind are removed first. */
 async function exclusively<Result>(task: GitTask, body: (home: string) => Promise<Result>): Promise<Result> {
   const home = homeOf(task.repoId)
   return task.database.locked(lockOf(task.repoId), async () => {
@@ -138,7 +138,7 @@ async function makeAnew(task: GitTask, plugins: readonly Plugin[], home: string)
   }
 }
 
-/** Fetches what is new, and tries again what broke off. */
+/** Fetches new commits, and tries again after interruptions. */
 async function download(
   task: GitTask,
   plugins: readonly Plugin[],
@@ -198,7 +198,7 @@ async function downloadOnce(
   return shape
 }
 
-/** A server may not know how to leave them out. */
+/** Tells whether trees are really missing, because some servers cannot leave them out. */
 async function lacksTrees(folder: string, signal: AbortSignal): Promise<boolean> {
   const tip = await gitText(['rev-list', '--no-walk', '--max-count=1', '--all'], { folder, signal })
   if (tip === '') return true
@@ -206,7 +206,7 @@ async function lacksTrees(folder: string, signal: AbortSignal): Promise<boolean>
   return (await gitText(told, { folder, signal })).includes('\n?')
 }
 
-/** Null where the server cannot cut a history by date. */
+/** Returns null if the server cannot cut a history by date. */
 async function fetchSince(fetchRefs: (...depth: string[]) => Promise<void>, since: number): Promise<number | null> {
   const failedWith = (pattern: RegExp) => (error: unknown) => {
     if (error instanceof GitError && pattern.test(error.output)) return 'failed' as const
@@ -214,11 +214,11 @@ async function fetchSince(fetchRefs: (...depth: string[]) => Promise<void>, sinc
   }
   try {
     const fetched = await fetchRefs(`--shallow-since=${new Date(since).toISOString()}`).catch(
-      // Nothing is that young: the tips are enough.
+      // No commit is that recent, so the tips are enough.
       failedWith(/no commits selected for shallow|error processing shallow info/),
     )
     if (fetched === 'failed') await fetchRefs('--depth=1')
-    // The parents of the oldest commits, without which their changes cannot be told.
+    // Fetches the parents of the oldest commits too. Without them, the changes of these commits would be unknown.
     else await fetchRefs('--deepen=1')
     return since
   } catch (error) {
@@ -248,7 +248,7 @@ async function readShape(folder: string): Promise<Shape | null> {
   }
 }
 
-/** A killed git leaves its locks; we hold one over all of them. */
+/** A killed git leaves its lock files. They can be removed, because our own lock protects the whole clone. */
 async function removeLocks(folder: string): Promise<void> {
   const names = await Promise.all([readdir(folder), readdir(join(folder, 'refs'), { recursive: true }).catch(() => [])])
   const locks = [...names[0], ...names[1].map((name) => join('refs', name))].filter((name) => name.endsWith('.lock'))

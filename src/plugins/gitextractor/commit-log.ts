@@ -1,15 +1,15 @@
-/** Reads the output of `git log -z --format=raw [--numstat]`, piece by piece, as it comes. */
+/** Reads the output of `git log -z --format=raw [--numstat]` as a stream. */
 import { type Commit, commitParser, decode, endOfLine, startsWith } from './commit-parser.ts'
 
 export interface LogVisitor {
   commit(commit: Commit): void
-  /** A file that the last commit changed; binary ones have no lines. `bytes` is its path as git has it. */
+  /** A file that the last commit changed. A binary file has no lines. `bytes` is its path as git stores it. */
   file(additions: number, deletions: number, path: string, bytes: Uint8Array): void
 }
 
 export interface LogReader {
   read(piece: Buffer): void
-  /** After the last piece. */
+  /** To be called after the last piece. */
   end(): void
 }
 
@@ -19,7 +19,7 @@ const SMALL_C = 99
 const [COMMIT, INDENT] = ['commit ', '    '].map((word) => Buffer.from(word)) as [Buffer, Buffer]
 
 export function logReader(visitor: LogVisitor): LogReader {
-  /** Where the files of the last commit begin, which an empty line separates from its message. */
+  /** The position at which the files of the last commit begin. An empty line separates them from the message. */
   let changesAt = 0
   const parse = commitParser((bytes, start, end, encoding) => {
     const messageEnd = endOfMessage(bytes, start, end)
@@ -28,9 +28,9 @@ export function logReader(visitor: LogVisitor): LogReader {
       .replaceAll('\n    ', '\n')
       .trimEnd()
   })
-  /** Pieces of an entry whose end has not come yet. */
+  /** Pieces of an entry that is not complete yet. */
   let begun: Buffer[] = []
-  /** Entries still to come that belong to a rename: the old path, then the new. */
+  /** The number of entries still to come for a rename: the old path, then the new one. */
   let pathsToCome = 0
   let additions = 0
   let deletions = 0
@@ -41,7 +41,7 @@ export function logReader(visitor: LogVisitor): LogReader {
       if (pathsToCome === 0) pathEntry(bytes, start, end)
     } else if (start === end) {
       // Between the files of one commit and the next commit.
-    } else if (bytes[start] === SMALL_C /* of commit; counts begin with a digit or a dash */) {
+    } else if (bytes[start] === SMALL_C /* of "commit"; counts begin with a digit or a dash */) {
       commitEntry(bytes, start, end)
     } else fileEntry(bytes, start, end)
   }
@@ -87,7 +87,7 @@ export function logReader(visitor: LogVisitor): LogReader {
   }
 }
 
-/** Every line of a message is indented, also an empty one. */
+/** Finds the end of a message, in which every line is indented, even an empty one. */
 function endOfMessage(bytes: Buffer, start: number, end: number): number {
   let at = start
   while (at < end && startsWith(bytes, at, INDENT)) at = endOfLine(bytes, at, end) + 1

@@ -1,6 +1,6 @@
 /**
- * Reads the commits out of `git cat-file --batch`, piece by piece, as it comes: for each object a line with its sha, type
- * and size, its bytes, and the end of a line.
+ * Reads the commits in the output of `git cat-file --batch` as a stream. Each object is a line with its sha, type and size, then
+ * its bytes, then a newline.
  */
 import type { LogReader, LogVisitor } from './commit-log.ts'
 import { commitParser, decode } from './commit-parser.ts'
@@ -13,11 +13,11 @@ const SHA = 40
 
 export function objectReader(visitor: Pick<LogVisitor, 'commit'>): LogReader {
   const parse = commitParser((bytes, start, end, encoding) => asLogged(decode(bytes, start, end, encoding)))
-  /** Pieces of an object whose end has not come yet, and how many bytes of it are still to come; 0: not even its size. */
+  /** Pieces of an object that is not complete yet, and the number of bytes still to come. With 0, not even its size is known. */
   let begun: Buffer[] = []
   let missing = 0
 
-  /** Where the object ends that starts there; undefined when its first line is not whole. */
+  /** Returns the end of the object that begins at `start`. Undefined if its first line is not complete. */
   function endOf(bytes: Buffer, start: number): number | undefined {
     const line = bytes.indexOf(NEWLINE, start)
     if (line < 0) return undefined
@@ -27,7 +27,7 @@ export function objectReader(visitor: Pick<LogVisitor, 'commit'>): LogReader {
   }
 
   function object(bytes: Buffer, start: number, end: number): void {
-    if (bytes[start + SHA + 1] !== SMALL_C /* of commit; others are tree, blob and tag */) return
+    if (bytes[start + SHA + 1] !== SMALL_C /* of "commit"; the others are tree, blob and tag */) return
     const sha = bytes.toString('latin1', start, start + SHA)
     visitor.commit(parse(sha, bytes, bytes.indexOf(NEWLINE, start) + 1, end - 1))
   }
@@ -61,7 +61,7 @@ export function objectReader(visitor: Pick<LogVisitor, 'commit'>): LogReader {
 }
 
 const SPACES = ' \t\r'
-/** Whether lines end without spaces, and the first is not empty. */
+/** Tells whether no line ends with spaces, and the first line is not empty. */
 function isTidy(text: string): boolean {
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
     if (at === 0 || SPACES.includes(text[at - 1] as string)) return false
@@ -69,7 +69,7 @@ function isTidy(text: string): boolean {
   return true
 }
 
-/** As `git log` has a message: no empty lines before it, no spaces at the ends of its lines, nothing from a NUL on. */
+/** Returns a message as `git log` shows it: without leading empty lines, spaces at line ends, and everything from a NUL on. */
 function asLogged(text: string): string {
   const nul = text.indexOf('\0')
   const whole = (nul < 0 ? text : text.slice(0, nul)).trimEnd()

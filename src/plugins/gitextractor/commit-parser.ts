@@ -1,6 +1,6 @@
 /**
- * Reads single commits as git stores them: headers, an empty line, the message. Histories are long and their people few:
- * who wrote a commit is looked up, not made again.
+ * Parses single commits as git stores them: headers, an empty line, the message. A long history has only few authors, so objects
+ * for people are reused.
  */
 import { isUtf8 } from 'node:buffer'
 import { TextDecoder } from 'node:util'
@@ -14,7 +14,7 @@ export interface Commit {
   readonly sha: string
   readonly parents: readonly string[]
   readonly author: Person
-  /** In seconds since 1970; NaN when it cannot be told, or lies outside the years 1 to 9999. */
+  /** In seconds since 1970. NaN when it cannot be read, or lies outside the years 1 to 9999. */
   readonly authoredAt: number
   readonly committer: Person
   readonly committedAt: number
@@ -28,11 +28,11 @@ const [ZERO, NINE] = [48, 57]
 const [OPEN, CLOSE] = [60, 62]
 const REPLACEMENT = '\ufffd'
 
-/** What the decoder is for is known only where a commit says so; most are UTF-8 and do not. */
+/** The decoder for the encoding that a commit names. Most commits are UTF-8 and name none. */
 type Encoding = TextDecoder | undefined
 
 const windows1252 = new TextDecoder('windows-1252')
-/** Where nothing says how bytes were meant, what is not UTF-8 is nearly always the old default of Western systems. */
+/** Decodes text. Without a named encoding, text that is not UTF-8 is nearly always in Windows-1252, the old default of Western systems. */
 export function decode(bytes: Buffer, start: number, end: number, encoding?: Encoding): string {
   if (encoding) return encoding.decode(bytes.subarray(start, end))
   const text = bytes.toString('utf8', start, end)
@@ -41,7 +41,7 @@ export function decode(bytes: Buffer, start: number, end: number, encoding?: Enc
   return isUtf8(part) ? text : windows1252.decode(part)
 }
 
-/** Undefined for UTF-8, and for names that nobody knows. */
+/** Returns undefined for UTF-8, and for unknown names. */
 function encodingNamed(name: string): Encoding {
   try {
     const decoder = new TextDecoder(name)
@@ -66,7 +66,7 @@ export function endOfLine(bytes: Buffer, start: number, end: number): number {
   return at
 }
 
-/** A part of some bytes. */
+/** A range of bytes. */
 interface Part {
   readonly start: number
   readonly end: number
@@ -77,10 +77,10 @@ const isSame = (bytes: Buffer, one: Part, other: Part): boolean => {
   return true
 }
 
-/** Reads the message that starts there, of a commit that ends there. */
+/** Reads the message that begins at `start`. The commit ends at `end`. */
 export type MessageReader = (bytes: Buffer, start: number, end: number, encoding: Encoding) => string
 
-/** Gives a commit from where its headers start to where it ends. */
+/** Returns a function that parses a commit between the start of its headers and its end. */
 export function commitParser(messageOf: MessageReader) {
   const personOf = peopleReader()
   return (sha: string, bytes: Buffer, start: number, end: number): Commit => {
@@ -93,7 +93,7 @@ export function commitParser(messageOf: MessageReader) {
     let at = start
     for (let stop: number; at < end && bytes[at] !== NEWLINE; at = stop + 1) {
       stop = endOfLine(bytes, at, end)
-      // Other headers, and the lines that continue them, begin otherwise.
+      // All other headers, and the lines that continue them, begin with other words.
       if (startsWith(bytes, at, PARENT)) parents.push(bytes.toString('latin1', at + PARENT.length, stop))
       else if (startsWith(bytes, at, AUTHOR)) {
         author = { start: at + AUTHOR.length, end: endOfPerson(bytes, at, stop) }
@@ -122,7 +122,7 @@ const NOWHERE: Part = { start: 0, end: 0 }
 const FIRST_SECOND = -62_135_596_800
 const LAST_SECOND = 253_402_300_799
 
-/** A signature is `Name <address> seconds zone`; what old tools left out or garbled is empty. */
+/** Finds the end of the person in `Name <address> seconds zone`. Parts that old tools omitted or garbled are read as empty. */
 function endOfPerson(bytes: Buffer, start: number, end: number): number {
   let close = end - 1
   while (close > start && bytes[close] !== CLOSE) close--
@@ -154,7 +154,7 @@ function parsePerson(bytes: Buffer, { start, end }: Part, encoding: Encoding): P
   }
 }
 
-/** The number that stands first; NaN when none does. */
+/** Reads the number at the start, or NaN if there is none. */
 function readSeconds(bytes: Buffer, start: number, end: number): number {
   let at = start
   while (at < end && bytes[at] === SPACE) at++

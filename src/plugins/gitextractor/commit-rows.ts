@@ -1,4 +1,4 @@
-/** Which rows commits become. */
+/** Makes table rows of commits. */
 import { hash } from 'node:crypto'
 import type { TableRow } from '../../database/table.ts'
 import { commitFileComponents, commitFiles, commitParents, commits, repoCommits } from '../../domain/code.ts'
@@ -15,7 +15,7 @@ export interface ChangedFile {
   readonly component: string
 }
 
-/** A commit with what its files add up to; the files themselves only where they are wanted. */
+/** A commit with the sums over its files. The files themselves are kept only if they are wanted. */
 export interface CountedCommit {
   readonly commit: Commit
   additions: number
@@ -23,23 +23,23 @@ export interface CountedCommit {
   files: ChangedFile[] | null
 }
 
-/** Of the bytes of a path, since two paths may read alike. */
+/** Makes an id from the bytes of a path, because different paths may have the same text. */
 export const fileId = (sha: string, path: Uint8Array): string => `${sha}:${hash('sha256', path)}`
 
 const LONGEST_ACCOUNT_ID = 255
-/** Addresses are ids; commits without one have no account. */
+/** The id of an account is its e-mail address. Commits without an address have no account. */
 export const accountId = ({ email }: Person): string => email.slice(0, LONGEST_ACCOUNT_ID)
 
 export const accountRow = (person: Person): TableRow =>
   accounts.row({ id: accountId(person), email: person.email, full_name: person.name, user_name: person.name })
 
-/** A history may name a parent twice. */
+/** A commit may name the same parent twice. */
 const distinct = (parents: readonly string[]) => (parents.length < 2 ? parents : [...new Set(parents)].sort())
 
 export interface CommitTables {
-  /** In the order of their shas, which leads the keys of all these tables. Gives how many rows a commit became. */
+  /** Adds a commit and returns its number of rows. Commits must come in the order of their shas, which is first in the keys of these tables. */
   add(commit: CountedCommit): number
-  /** Writes what was added so far. */
+  /** Writes the rows that were added so far. */
   send(): Promise<void>[]
 }
 

@@ -6,31 +6,31 @@ import type { Components } from './components.ts'
 import type { GitTask } from './options.ts'
 
 export interface CommitWriter {
-  /** The files that follow are its own; null: they do not count. */
+  /** Begins a commit, to which the files that follow belong. With null, those files are ignored. */
   begin(commit: Commit | null): void
   readonly file: LogVisitor['file']
-  /** Starts to write what has become a batch; waits only while the two before are being written. */
+  /** Starts to write if a batch is complete. It waits only while the two batches before are being written. */
   send(): Promise<void>
-  /** Writes the rest and waits for all of it. */
+  /** Writes the rest and waits until everything is written. */
   finish(): Promise<void>
-  /** Waits for what is under way, however it ends. */
+  /** Waits for writes that have started, whether they succeed or fail. */
   idle(): Promise<void>
-  /** Rows written. */
+  /** The number of rows written. */
   count(): number
 }
 
 interface Wanted {
-  /** Only where files are wanted. */
+  /** Null if files are not wanted. */
   readonly components: Components | null
   /** Commits come in the order of their shas and without files. */
   readonly isSorted: boolean
 }
 
-/** The more rows go in the order of their keys, the less an index is searched for their places. */
+/** A large batch in the order of its keys needs fewer searches of the index. */
 const BATCH = 10_000
 const BATCH_CHARACTERS = 8 << 20
 
-/** Gathers a batch of commits while those before are written. */
+/** Gathers a batch of commits while the batches before are being written. */
 export function commitWriter(
   { repoId, excluded }: GitTask,
   { components, isSorted }: Wanted,
@@ -38,7 +38,7 @@ export function commitWriter(
 ): CommitWriter {
   const tables = openCommitTables(marked, repoId)
   const people = newestPeople()
-  /** Its files may still be coming. */
+  /** The current commit, whose files may still follow. */
   let current: CountedCommit | null = null
   let unsorted: CountedCommit[] = []
   let held = 0
@@ -60,7 +60,7 @@ export function commitWriter(
     held = 0
     heldCharacters = 0
     const writing = Promise.all(tables.send())
-    // Awaited later; until then a rejection must not count as unhandled.
+    // It is awaited later. Until then, a rejection must not count as unhandled.
     writing.catch(() => {})
     underWay.push(writing)
   }
@@ -108,7 +108,7 @@ export function commitWriter(
   }
 }
 
-/** Everyone with an address, as the newest commit names them, in whatever order commits come. */
+/** Collects everyone with an address, named as in the newest commit, whatever the order of the commits. */
 function newestPeople() {
   const seen = new Map<string, { person: Person; at: number; sha: string }>()
   function see(person: Person, at: number, sha: string): void {

@@ -1,4 +1,4 @@
-/** Commits with their parents, authors and line counts: those that are new, or on a full pass all of them. */
+/** Collects commits with their parents, authors and line counts: only the new ones, or all of them in a full pass. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type RawBuilder, sql } from 'kysely'
@@ -21,7 +21,7 @@ export async function collectCommits(task: GitTask, clone: Clone): Promise<Subta
   if (!known) await coverage.begin()
 
   const marked = openMarkedRows(database, { table: MARK, params: repoId })
-  // At first, and where there is nothing but commits, git lists all it has: sooner than it could walk, and sorted.
+  // In the first pass, if the clone holds only commits, git lists all objects. That is faster than walking the history, and sorted.
   const isSorted = !known && clone.holdsOnlyCommits
   const writer = commitWriter(task, { components, isSorted }, marked)
   const cut = await cutCommits(clone)
@@ -29,7 +29,7 @@ export async function collectCommits(task: GitTask, clone: Clone): Promise<Subta
   const reader = (isSorted ? objectReader : logReader)({
     commit(commit) {
       const isOld = since !== null && commit.committedAt * 1000 < since.getTime()
-      // The changes of a commit whose parents were not fetched cannot be told.
+      // The changes of a commit whose parents were not fetched are unknown.
       const isWanted = !cut.has(commit.sha) && !isOld
       writer.begin(isWanted ? commit : null)
       if (isWanted) total++
@@ -58,7 +58,7 @@ export async function collectCommits(task: GitTask, clone: Clone): Promise<Subta
 
 const ALL_OBJECTS = ['cat-file', '--batch-all-objects', '--batch', '--buffer']
 
-/** Merges count as what they brought to their first parent; a rename is one change of the new path. */
+/** A merge counts as its changes against the first parent. A rename is one change of the new path. */
 const logParameters = ({ withStats }: GitTask) => [
   '-z',
   '--format=raw',
@@ -69,13 +69,13 @@ const logParameters = ({ withStats }: GitTask) => [
   ...(withStats ? ['--numstat', '--find-renames', '--diff-merges=first-parent', '--no-ext-diff', '--no-textconv'] : []),
 ]
 
-/** From which all that the clone holds can be reached; branches last, which change most. */
+/** Returns the commits from which all in the clone can be reached. Branches come last, because they change most. */
 async function tipsOf(clone: Clone): Promise<string[]> {
   const tips = await clone.gitText(['rev-list', '--no-walk=unsorted', '--tags', '--branches'])
   return tips.split('\n').filter((sha) => sha !== '')
 }
 
-/** Of remembered commits, those that the clone has: a new clone lacks what was force-pushed away. */
+/** Returns those remembered commits that the clone has. A new clone lacks commits that were removed by a force push. */
 async function existing(clone: Clone, shas: readonly string[]): Promise<string[]> {
   const found = await clone.gitText(['cat-file', '--batch-check=%(objecttype) %(objectname)'], {
     input: shas.map((sha) => `${sha}\n`).join(''),
@@ -83,13 +83,16 @@ async function existing(clone: Clone, shas: readonly string[]): Promise<string[]
   return [...found.matchAll(/^commit (\w+)$/gm)].map(([, sha]) => sha as string)
 }
 
-/** Where a shallow history was interrupted. */
+/** The commits at which a shallow history was cut. */
 async function cutCommits({ folder }: Clone): Promise<Set<string>> {
   const text = await readFile(join(folder, 'shallow'), 'utf8').catch(() => '')
   return new Set(text.split('\n').filter((line) => line !== ''))
 }
 
-/** Forks share commits: what another repository still holds stays. Authors stay too; they belong to no repository. */
+/**
+ * Deletes rows that were not written again. Forks share commits, so those that another repository holds are kept. Authors are
+ * kept too, because they belong to no repository.
+ */
 async function sweep(marked: MarkedRows, repoId: string): Promise<void> {
   await marked.sweep(repoCommits, sql`repo_id = ${repoId}`)
   const holder = { table: repoCommits, column: 'commit_sha' }
@@ -103,7 +106,7 @@ async function sweep(marked: MarkedRows, repoId: string): Promise<void> {
   )
 }
 
-/** Commits that only other repositories hold now keep their files; those that this one holds were written again. */
+/** Keeps the files of commits that only other repositories hold now. The files of this repository's commits were written again. */
 function notOnlyOfOthers(sha: RawBuilder<unknown>, repoId: string): RawBuilder<unknown> {
   const holders = sql`select 1 from ${sql.table(repoCommits.name)} as r where r.commit_sha = ${sha}`
   return sql`(exists (${holders} and r.repo_id = ${repoId}) or not exists (${holders}))`

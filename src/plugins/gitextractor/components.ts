@@ -2,13 +2,13 @@ import { components } from '../../domain/code.ts'
 import { compilePattern, matches, type TaskRun } from '../../plugin-kit/index.ts'
 
 export interface Components {
-  /** The first whose pattern is found in the path, by name, or `Default`. */
+  /** Returns the first component, by name, whose pattern is found in the path, or `Default`. */
   of(path: string): string
-  /** Differs when the outcome may. */
+  /** Changes when results may change. */
   readonly description: string
 }
 
-/** Paths come again and again; this many are remembered. */
+/** Paths occur repeatedly, so up to this many are remembered. */
 const MOST_PATHS = 50_000
 
 export async function readComponents(database: TaskRun['database'], repoId: string): Promise<Components> {

@@ -1,14 +1,14 @@
-/** What the passes over the commits have covered so far, so that the next one reads only what is new. */
+/** Remembers which commits earlier passes have read, so that the next pass reads only new ones. */
 import { repoCommits } from '../../domain/code.ts'
 import { openRememberedText } from '../../plugin-kit/index.ts'
 import type { GitTask } from './options.ts'
 
 export interface Coverage {
-  /** Everything that can be reached from these is stored; null: nothing is, or not as it is wanted now. */
+  /** Everything that can be reached from these is stored. Null: nothing is, or it was stored with other settings. */
   readonly tips: readonly string[] | null
   /** No pass has stored anything of this repository yet. */
   readonly isEmpty: boolean
-  /** Before a pass over everything: if it is interrupted, only another one can mend it. */
+  /** Must be called before a pass over everything. After an interruption, only another such pass can complete the data. */
   begin(): Promise<void>
   remember(tips: readonly string[]): Promise<void>
 }
@@ -19,9 +19,9 @@ interface Remembered {
   readonly tips: readonly string[]
 }
 
-/** Covers nothing, and yet something may be stored. */
+/** Marks a pass that has begun: nothing is covered, but some rows may be stored. */
 const BEGUN: Remembered = { config: '', since: null, tips: [] }
-/** Beyond, some are forgotten, and what they lead to is read again. The note has room for this many. */
+/** The stored text has room for this many. Further tips are forgotten, so the commits that they lead to are read again. */
 const MOST_TIPS = 20_000
 
 const noteOf = (database: GitTask['database'], repoId: string) =>
@@ -52,7 +52,7 @@ export async function openCoverage(task: GitTask, components: string): Promise<C
   }
 }
 
-/** Someone may have deleted the data. */
+/** Checks for commits, because somebody may have deleted the data. */
 async function hasCommits({ database, repoId }: GitTask): Promise<boolean> {
   const query = database.kysely.selectFrom(repoCommits.name).select('commit_sha').where('repo_id', '=', repoId)
   return (await query.limit(1).execute()).length > 0

@@ -1,4 +1,4 @@
-/** Forgets a repository: its clone, what runs remember of it, and its rows, but for those that others need. */
+/** Removes a repository: its clone, the notes of earlier runs, and its rows, except for those that other repositories need. */
 
 import { rm } from 'node:fs/promises'
 import { type RawBuilder, sql } from 'kysely'
@@ -32,7 +32,7 @@ export async function forgetRepository(database: TaskRun['database'], repoId: st
       )
     }
   }
-  /** Rows that others need bear their mark from now on, so that they go with them. */
+  /** Gives rows that other repositories need the mark of such a repository (the heir), so that they are removed together with it. */
   const handOver = async (table: AnyTable, column: string, heirs: ReadonlyMap<string, string>) => {
     const byHeir = Map.groupBy(heirs.keys(), (value) => heirs.get(value) as string)
     for (const [heir, values] of byHeir) {
@@ -45,7 +45,7 @@ export async function forgetRepository(database: TaskRun['database'], repoId: st
   const valuesOf = async (query: RawBuilder<unknown>) =>
     (await run(query as RawBuilder<{ value: string }>)).rows.map(({ value }) => value)
 
-  /** Another repository for each of the commits that one holds too. */
+  /** Finds another repository for each of the commits that is also in one. */
   async function otherHolders(shas: readonly string[], others: readonly string[]): Promise<Map<string, string>> {
     const found = new Map<string, string>()
     for (const some of inPieces(others)) {
@@ -63,7 +63,7 @@ export async function forgetRepository(database: TaskRun['database'], repoId: st
       from ${sql.table(pullRequestCommits.name)} where commit_sha in (${sql.join(shas)})`)
     const needed = new Set([...heirs.keys(), ...inPullRequests])
     const gone = shas.filter((sha) => !needed.has(sha))
-    /** With the commit that each belongs to. */
+    /** Returns the ids of files, with the sha of the commit of each. */
     const filesOf = async (some: readonly string[]) => {
       const { rows } = await run(sql<{ id: string; sha: string }>`select id, commit_sha as sha
         from ${sql.table(commitFiles.name)} where commit_sha in (${sql.join(some)})`)
@@ -85,7 +85,7 @@ export async function forgetRepository(database: TaskRun['database'], repoId: st
     await remove(repoCommits, 'commit_sha', shas, sql`repo_id = ${repoId}`)
   }
 
-  /** Authors whom no commit names any more. */
+  /** Removes authors whom no commit names any more. */
   async function forgetPeople(): Promise<void> {
     const ids = await valuesOf(sql`select id as value from ${sql.table(accounts.name)} where ${isMarked}`)
     for (const some of inPieces(ids)) {
@@ -111,7 +111,7 @@ export async function forgetRepository(database: TaskRun['database'], repoId: st
   }
 
   await database.locked(lockOf(repoId), () => rm(homeOf(repoId), { recursive: true, force: true }))
-  // First: whatever a crash leaves undeleted is then collected again.
+  // This comes first: rows that a crash leaves behind will then be collected again.
   await forgetCoverage(database, repoId)
   await run(sql`delete from ${sql.table(refs.name)} where repo_id = ${repoId}`)
   const others = await valuesOf(

@@ -1,2 +1,2 @@
-/** What marks the rows of this plugin, beside the repository's id. */
+/** The raw table that marks rows of this plugin, together with the repository's id. */
 export const MARK = 'gitextractor'

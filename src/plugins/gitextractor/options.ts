@@ -1,21 +1,21 @@
-/** What a task asks for, checked before git sees any of it. */
+/** Reads the options of a task and checks them before git uses them. */
 import { isSecretParameter } from '../../address-secrets.ts'
 import { UserError } from '../../errors.ts'
 import { type TaskOptions, type TaskRun, taskConfig } from '../../plugin-kit/index.ts'
 
 export interface GitTask extends TaskRun {
   readonly repoId: string
-  /** Without credentials. */
+  /** The address without credentials. */
   readonly url: string
-  /** Those that stood in the address. */
+  /** The credentials that were in the address. */
   readonly urlCredentials: { readonly user: string; readonly password: string } | null
   readonly withStats: boolean
   readonly withFiles: boolean
   /** Endings, in lower case, of files that do not count. */
   readonly excluded: readonly string[]
-  /** Commits of before are not stored. */
+  /** Commits before this moment are not stored. */
   readonly since: Date | null
-  /** Fetch only what is younger than `since`. */
+  /** Fetch only commits that are younger than `since`. */
   readonly isShallow: boolean
 }
 
@@ -62,7 +62,7 @@ export function readOptions(run: TaskRun): GitTask {
   }
 }
 
-/** A text option; numbers and lists are refused, absence is empty. */
+/** Returns a text option, empty if it is absent. Numbers and lists are refused. */
 export function text(options: TaskRun['options'], name: string): string {
   const value = options[name] ?? ''
   if (typeof value !== 'string') throw new UserError(`gitextractor: the option ${name} must be text.`)
@@ -83,7 +83,7 @@ function endings(value: unknown): string[] {
   return value.filter((each) => each !== '').map((each) => each.toLowerCase())
 }
 
-/** Nothing that git could take for an option, a command or a file of this machine. */
+/** Refuses anything that git could take for an option, a command or a file of this machine. */
 function readUrl(given: string, isLocalAllowed: boolean): Pick<GitTask, 'url' | 'urlCredentials'> {
   if (given === '') throw new UserError('gitextractor: the option url is missing: where to clone from.')
   const refused = () =>
@@ -103,7 +103,7 @@ function readUrl(given: string, isLocalAllowed: boolean): Pick<GitTask, 'url' | 
   if (!parsed || !['https:', 'http:', 'ssh:'].includes(parsed.protocol) || !/^[^-]/.test(parsed.hostname)) {
     throw refused()
   }
-  // The user of ssh is part of the address.
+  // The user of ssh is part of the address, so it is kept.
   if (parsed.protocol === 'ssh:') {
     if (parsed.password !== '') throw refused()
     return { url: given, urlCredentials: null }
@@ -117,7 +117,7 @@ function readUrl(given: string, isLocalAllowed: boolean): Pick<GitTask, 'url' | 
   parsed.username = ''
   parsed.password = ''
   const user = decodeURIComponent(username)
-  // A token alone, as in https://token@host, is the password.
+  // A token alone, as in https://token@host, is used as the password.
   const urlCredentials =
     username === '' ? null : { user: password ? user : 'git', password: decodeURIComponent(password) || user }
   return { url: parsed.href, urlCredentials }

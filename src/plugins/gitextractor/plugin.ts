@@ -15,7 +15,7 @@ const COMMIT_TABLES = [
   'accounts',
 ]
 
-/** Without token and proxy: they are read from the connection, so that no plan ever holds a secret. */
+/** The token and the proxy are missing here: they are read from the connection, so that a plan never holds a secret. */
 function planHistory(scope: PlannedScope): PlanTask | undefined {
   const { entities, cloneUrl: url, repoId, title, connectionId, plugin: pluginName, settings } = scope
   if (!entities.has('CODE') || url === undefined || !repoId) return undefined
@@ -30,7 +30,7 @@ function planHistory(scope: PlannedScope): PlanTask | undefined {
   }
 }
 
-/** Git history of any source. `plugins` gives those whose connections may hold the credentials. */
+/** Collects the git history of any source. `plugins` returns the plugins whose connections may hold the credentials. */
 export function gitextractor(plugins: () => readonly Plugin[]): Plugin {
   const reading = (
     name: string,

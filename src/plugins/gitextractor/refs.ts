@@ -1,4 +1,4 @@
-/** Branches and tags as they are now: what vanished from the repository vanishes here. */
+/** Collects the current branches and tags. Those that were deleted in the repository are deleted here too. */
 import { sql } from 'kysely'
 import type { TableRow } from '../../database/table.ts'
 import { refs } from '../../domain/code.ts'
@@ -10,7 +10,7 @@ import type { GitTask } from './options.ts'
 
 type RefType = 'BRANCH' | 'TAG'
 
-/** Where refs of a kind are, and how their names are stored: a tag's in full, a branch's without the folder. */
+/** The folder of each kind of ref, and how its name is stored: a tag with its folder, a branch without it. */
 const KINDS: Record<RefType, { folder: string; nameOf: (full: string) => string }> = {
   BRANCH: { folder: 'refs/heads/', nameOf: (full) => full.slice('refs/heads/'.length) },
   TAG: { folder: 'refs/tags/', nameOf: (full) => full },
@@ -28,7 +28,7 @@ export async function collectRefs(task: GitTask, clone: Clone, type: RefType): P
 
   function rowOf(line: string): TableRow | null {
     const [full = '', kind, sha, taggedKind, tagged, created = ''] = line.split('\0')
-    // A tag object stands for what it points to, one step on; tags of files and trees are no versions.
+    // A tag object is replaced by the object that it points to, one step only. Tags of files and trees are not versions.
     const commit = kind === 'commit' ? sha : taggedKind === 'commit' || taggedKind === 'tag' ? tagged : undefined
     if (!commit) return null
     const name = nameOf(full)
@@ -39,7 +39,7 @@ export async function collectRefs(task: GitTask, clone: Clone, type: RefType): P
       commit_sha: commit,
       is_default: full === defaultBranch,
       ref_type: type,
-      // Git does not know when a branch was made.
+      // Git does not store when a branch was created.
       created_date: type === 'TAG' && created !== '' ? new Date(Number(created) * 1000) : null,
     })
   }

@@ -1,22 +1,22 @@
-/** Which way git goes: to the server that was checked, at the address that was checked, and nowhere else from there. */
+/** Makes git connect only to the server that was checked, at the address that was checked, without following redirects. */
 import { serverOf } from '../../address-secrets.ts'
 import { UserError } from '../../errors.ts'
 import { ClosedAddress, createTransport, curlPin, openAddresses, safeUrl, taskConfig } from '../../plugin-kit/index.ts'
 import { isHttp } from './options.ts'
 
 export interface Route {
-  /** After redirects. */
+  /** The address after redirects. */
   readonly url: string
-  /** Settings of git. */
+  /** Configuration for git. */
   readonly pairs: readonly [string, string][]
-  /** Options of ssh. */
+  /** Options for ssh. */
   readonly ssh: readonly string[]
 }
 
 interface Way {
   readonly url: string
   readonly proxy: string
-  /** Headers that carry credentials; they go to no other server. */
+  /** Headers with credentials. They are sent to no other server. */
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
@@ -26,12 +26,12 @@ const ADVERTISEMENT = 'application/x-git-upload-pack-advertisement'
 const TIMEOUTS = { connectMs: 10_000, stallMs: 60_000, totalMs: 120_000 }
 const LARGEST_ANSWER = 64 * 1024 * 1024
 
-/** Git would follow redirects with the credentials, and look names up once more. */
+/** Follows redirects and looks up names before git runs. Git itself would send the credentials along, and look the names up once more. */
 export async function openRoute(way: Way): Promise<Route> {
   if (!isHttp(way.url)) return { url: way.url, pairs: [], ssh: await sshOptions(way.url) }
   const isOurs = !usesOtherProxy(way.proxy)
   const url = isOurs ? await resolveRedirects(way) : way.url
-  // Git would ask again, and might be told something else.
+  // Git would look the name up again, and might get another address.
   if (isOurs && way.proxy === '' && (await openAddresses(new URL(url).hostname)).length === 0) {
     throw new UserError(`The host of ${url} is unknown: check the address and this machine's name server.`)
   }
@@ -45,11 +45,11 @@ export async function openRoute(way: Way): Promise<Route> {
   }
 }
 
-/** Git takes it from the environment; whoever set it there knows where it leads. */
+/** Git takes this proxy from the environment. The person who set it there knows where it leads. */
 const usesOtherProxy = (proxy: string): boolean =>
   proxy === '' && Object.keys(process.env).some((name) => /^(https?|all)_proxy$/i.test(name) && process.env[name])
 
-/** Asks as git will, and says where it ends. What fails here is left to git to explain, unless it must not be asked. */
+/** Makes the same request as git, and returns the address after redirects. Failures are left to git to explain, unless the address is forbidden. */
 async function resolveRedirects({ url: start, proxy, headers, signal }: Way): Promise<string> {
   const transport = createTransport({
     proxy: proxy.replace(/^socks5h:/, 'socks5:') || undefined,
@@ -94,7 +94,7 @@ async function resolveRedirects({ url: start, proxy, headers, signal }: Way): Pr
 
 class NoRepository extends UserError {}
 
-/** The name stays what its key is known by. */
+/** The key of the host stays known under the host name. */
 async function sshOptions(url: string): Promise<string[]> {
   const { host, port } = sshServer(url)
   if (!host) return []

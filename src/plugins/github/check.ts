@@ -1,4 +1,4 @@
-/** What a connection test says about each token: whose it is, and whether it may read what is collected. */
+/** Tests each token of a connection: whose it is, and whether it may read what is collected. */
 import type { RawRecord } from '../../database/table.ts'
 import { messageOf, UserError } from '../../errors.ts'
 import { type CheckQuestion, type ConnectionCheck, notThere, type Settings } from '../../plugin-kit/index.ts'
@@ -8,12 +8,15 @@ interface Found {
   readonly success: boolean
   readonly message?: string
   readonly login: string
-  /** It works, but private repositories stay invisible. */
+  /** The token works, but it cannot read private repositories. */
   readonly warning: boolean
   readonly installations?: unknown
 }
 
-/** Each with the wider scopes that contain it: https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps */
+/**
+ * The scopes that a token needs, each with wider ones that include it:
+ * https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps
+ */
 const NEEDED: readonly (readonly string[])[] = [
   ['repo:status', 'repo'],
   ['repo_deployment', 'repo'],
@@ -34,7 +37,7 @@ async function checkToken(settings: Settings, token: string, { open, signal }: C
   try {
     const { body, headers } = await client.send({ path: '/user' }, signal)
     if (typeof body?.login !== 'string') throw notThere('GitHub')
-    // Only classic tokens say what they may do; of others it shows when they are used.
+    // Only classic tokens list their rights. Those of other tokens become known only when they are used.
     const scopes = headers['x-oauth-scopes']
     const judged =
       token.startsWith('ghp_') && scopes !== undefined ? judgeScopes(scopes) : { success: true, warning: false }
@@ -74,11 +77,11 @@ export async function checkConnection(settings: Settings, question: CheckQuestio
       )
   const wrong = each.filter(({ success }) => !success)
   const message = wrong.map((token) => token.message).join(' ')
-  // Of something unsaved, clients of DevLake know the first token only.
+  // For a connection that is not saved, clients of DevLake read only the first token.
   const { login, warning } = each[0] as Found
   const first = question.isSaved ? {} : { installations: null, login, warning }
   return { success: wrong.length === 0, ...(message && { message }), details: { ...first, tokens: each } }
 }
 
-/** One dead token of several is told beside the others. */
+/** The result for a token that fails, so that it is listed beside the others. */
 const failed = (error: unknown): Found => ({ success: false, login: '', warning: false, message: messageOf(error) })

@@ -1,4 +1,4 @@
-/** How requests to GitHub are signed and how many it allows. */
+/** Signs requests to GitHub, and holds its rate limits. */
 
 import { createPrivateKey, createSign, type KeyObject } from 'node:crypto'
 import type { RawRecord } from '../../database/table.ts'
@@ -44,7 +44,7 @@ export const tokensOf = ({ token }: Settings): string[] =>
 export const credentials = (settings: Settings): readonly Credential[] =>
   isApp(settings) ? [installation(settings)] : tokensOf(settings)
 
-/** An app asks for an hour's token of its installation, signed with its private key. */
+/** An app requests a token of its installation, which is valid for an hour, signed with its private key. */
 function installation(settings: Settings): RefreshingCredential {
   const { appId, installationId } = settings
   if (!appId || !installationId)
@@ -58,7 +58,7 @@ function installation(settings: Settings): RefreshingCredential {
   }
 }
 
-/** A request in the name of the app itself. */
+/** Sends a request as the app itself. */
 export async function asApp(settings: Settings, path: string, method = 'GET'): Promise<RawRecord> {
   const client = createApiClient({
     ...wayOf(settings, { title: 'GitHub', endpoint: ENDPOINT }),
@@ -87,7 +87,7 @@ export function appToken({ appId, secretKey }: Settings, now: number): string {
 
 function privateKey(pem: unknown): KeyObject {
   try {
-    // Pasted through JSON or an environment variable, line ends may have become \n.
+    // Line ends may have become \n when the key was pasted through JSON or an environment variable.
     return createPrivateKey(String(pem ?? '').replaceAll('\\n', '\n'))
   } catch (error) {
     throw new UserError('GitHub: the private key of the app is no PEM text; paste the whole .pem file', {

@@ -1,4 +1,4 @@
-/** https://docs.github.com/en/webhooks/webhook-events-and-payloads: the records are those of REST lists, with few exceptions. */
+/** https://docs.github.com/en/webhooks/webhook-events-and-payloads: with few exceptions, the records are those of REST lists. */
 import type { RawRecord } from '../../database/table.ts'
 import {
   type DeliveredRecord,
@@ -27,7 +27,7 @@ const changed = (record: RawRecord, table: News['table'], key = 'github_id'): Ne
 
 const pullRequestInput = ({ number, id }: RawRecord) => ({ Number: number, GithubId: id })
 
-/** What lists leave out of a pull request, and `detailsEntity` asks for. */
+/** The fields of a pull request that lists leave out. `detailsEntity` collects them. */
 const DETAILS = ['additions', 'deletions', 'comments', 'commits', 'review_comments', 'merged', 'merged_by']
 const asListed = (pull: RawRecord) =>
   Object.fromEntries(Object.entries(pull).filter(([name]) => !DETAILS.includes(name)))
@@ -48,7 +48,7 @@ const pullRequestDetails = (pull: RawRecord): DeliveredRecord => ({
   record: pull,
   news: changed(pull, pullRequests),
 })
-/** Lists spell states in capitals. */
+/** Lists have states in capitals. */
 const reviewRecord = ({ review, pull_request }: RawRecord): DeliveredRecord => ({
   entity: reviewEntity,
   input: pullRequestInput(pull_request),
@@ -93,7 +93,7 @@ const deploymentRecord = (deployment: RawRecord): DeliveredRecord => ({
   record: deployment,
   news: deploymentNews(deployment),
 })
-/** The list of a deployment is one record, the newest first. */
+/** The statuses of a deployment are stored as one record, which is their list, the newest first. */
 const statusRecord = ({ deployment, deployment_status: status }: RawRecord): DeliveredRecord => ({
   entity: statuses,
   input: { Id: deployment.node_id, DatabaseId: deployment.id },
@@ -106,13 +106,13 @@ type Read = (payload: RawRecord) => Effect
 
 const NEXT_RUN = 'the next run brings it'
 const GONE = new Set(['deleted', 'transferred'])
-/** Lists that are read by time of change do not tell what is gone; the next run that looks at everything finds it out. */
+/** Lists that are read by time of change do not show deletions. The next run that reads everything finds them. */
 const unlessGone =
   (what: string, read: Read): Read =>
   (payload) =>
     GONE.has(payload.action) ? { note: `${what} was ${payload.action}: a full sync takes it away` } : read(payload)
 
-/** Whichever API a connection prefers. */
+/** Events that are handled in the same way for both APIs. */
 const SHARED = {
   ping: () => ({ note: 'GitHub reaches this address', isGreeting: true }),
   issues: unlessGone('an issue', ({ issue }) => ({ subject: `issue ${issue.number}`, records: [issueRecord(issue)] })),
@@ -151,7 +151,7 @@ const OVER_REST = {
   }),
 } satisfies Readonly<Record<string, Read>>
 
-/** There the row of a pull request has its details, and only a whole one may replace it. */
+/** For connections that use GraphQL. There the row of a pull request includes its details, so only a complete record may replace it. */
 const OVER_GRAPHQL = {
   pull_request: ({ pull_request: pull }) => ({
     subject: `pull request ${pull.number}`,

@@ -1,4 +1,4 @@
-/** From a GitHub over HTTP to the domain tables, on both engines and by both of its APIs. */
+/** Runs from a fake GitHub over HTTP to the domain tables, on both database engines and with both APIs. */
 import { sql } from 'kysely'
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { type FakeGithub, startFakeGithub } from '../../../tests/fake-github/fake-github.ts'
@@ -88,7 +88,7 @@ describeEachDatabase('GitHub', (test) => {
     }
   }
 
-  /** Every domain row, but for when it was written and which raw record it came from. */
+  /** Reads every domain row, without the times of writing and the origin. */
   async function domain(): Promise<Record<string, string[]>> {
     const found: Record<string, string[]> = {}
     for (const table of domainTables) {
@@ -214,7 +214,7 @@ describeEachDatabase('GitHub', (test) => {
     await connect()
     await run(plugin)
     const again = await domain()
-    // The fake moves the comments of a ticket that changes, and does not say so.
+    // The fake moves the comments of an issue or pull request that changes, without reporting it.
     for (const rows of [followed, again]) {
       const { issue_comments = [], pull_request_comments = [] } = rows
       Object.assign(rows, {

@@ -10,7 +10,7 @@ import pullRequests from './graphql/pull-requests.ts'
 import releases, { authors as releaseAuthors } from './graphql/releases.ts'
 import { githubSpec, sharedEntities } from './plugin.ts'
 
-/** GitHub with GraphQL where it saves requests; connections, scopes and tables are those of `github`. */
+/** GitHub with GraphQL where that saves requests. Connections, scopes and tables are those of `github`. */
 export const githubGraphql = definePlugin({
   ...githubSpec,
   name: 'github_graphql',
@@ -33,7 +33,7 @@ export const githubGraphql = definePlugin({
   ],
 })
 
-/** Their records come with the pull requests. */
+/** For entities whose records come with the pull requests. */
 function convertOnly(entity: Entity): Entity {
   const { raw: _raw, collect: _collect, extract: _extract, ...spec } = entity.spec
   return { ...entity, spec }

@@ -27,31 +27,31 @@ export interface RulesContext {
 }
 export const table = kit.tableMaker<Repo, Rules>()
 
-/** Tables that carry the id of their repository are read by it; others join one that does. */
+/** Tables with a column for the repository are filtered by it. Others join a table that has one. */
 export const entity = kit.entityMaker<Repo, Rules>(({ columns }, { github_id }) => {
   if ('repo_id' in columns) return { repo_id: github_id }
-  // Deployments and releases go by node ids, and have the repository's id where others have their own.
+  // Deployments and releases use node ids, and have the repository's id in `github_id`, where other tables have the id of the row.
   return 'database_id' in columns ? { github_id } : {}
 })
 
-/** Most records do not name their repository. */
+/** Most records do not contain their repository. */
 export const repoId = (_record: unknown, { scope }: { scope: Repo }): number => scope.github_id
 export const repoIdColumn = () => indexed(bigint(repoId))
 
-/** Who was seen in a repository; their profiles are asked for by this list. */
+/** People who were seen in a repository. Their profiles are collected from this list. */
 export const repoAccounts = table('repo_accounts', 'GithubRepoAccount', {
   account_id: key(bigint('id')),
   repo_github_id: key(bigint(repoId)),
   login: string(),
 })
 
-/** One row for each person of a record; deleted accounts are null and have none. */
+/** Returns one row for each person of a record. Deleted accounts are null, and get none. */
 export const peopleIn = (people: readonly RawRecord[], { read }: Pick<AnyExtractContext, 'read'>) =>
   people.filter((person) => person?.id).map((person) => read(repoAccounts, person))
 
-/** REST lets this account stand for those that were deleted; GraphQL has null. */
+/** In REST, this account replaces those that were deleted. GraphQL returns null for them. */
 const GHOST = 'ghost'
-/** A record without deleted accounts in these places: nothing can be said of them. */
+/** Removes deleted accounts from these fields of a record, because nothing is known about them. */
 export function withoutGhosts<R extends Record<string, RawRecord>>(record: R, ...places: string[]): R {
   const ghosts = places.filter((place) => record[place]?.login === GHOST)
   return ghosts.length === 0 ? record : { ...record, ...Object.fromEntries(ghosts.map((place) => [place, null])) }
@@ -59,7 +59,7 @@ export function withoutGhosts<R extends Record<string, RawRecord>>(record: R, ..
 
 const PAGE_SIZE = 100
 export const REST_PAGE = linkHeader(PAGE_SIZE)
-/** Numbered pages end at 40,000 records, and nothing says so. */
+/** Numbered pages end at 40,000 records without notice. */
 export const LONG_LIST = { mostPages: 40_000 / PAGE_SIZE }
 const timeOf = ({ updated_at }: { updated_at: string }) => updated_at
 const oldestFirst = ({ query, ...request }: HttpRequest) => ({
@@ -67,7 +67,7 @@ const oldestFirst = ({ query, ...request }: HttpRequest) => ({
   query: { ...query, sort: 'updated', direction: 'asc' },
 })
 const changedSince = (size: number) => byTime({ size, param: 'since', timeOf })
-/** For lists by time of change that can also be asked for by it. */
+/** For lists ordered by time of change that also can be filtered by it. */
 export const LONG_LIST_BY_CHANGE = {
   ...LONG_LIST,
   older: {
@@ -76,9 +76,9 @@ export const LONG_LIST_BY_CHANGE = {
     paging: changedSince(PAGE_SIZE),
   },
 }
-/** A kill loses the answers about a whole page of names. */
+/** If a run is killed, it loses the answers for one whole page of names, so pages are small. */
 const NAMES_AT_ONCE = 20
-/** Pull requests cannot be asked for by time, but issues can, and they list pull requests too: each costs a request. */
+/** Pull requests cannot be filtered by time. Issues can, and their list includes pull requests, each of which then needs one request. */
 export const LONG_LIST_OF_PULL_REQUESTS = {
   ...LONG_LIST,
   older: {
@@ -89,31 +89,30 @@ export const LONG_LIST_OF_PULL_REQUESTS = {
   named: ({ number, pull_request }: RawRecord, { scope }: { scope: Repo }) =>
     pull_request ? { path: inRepo(scope, `pulls/${number}`) } : null,
 }
-/** Path below the repository. */
+/** Returns a path below the repository. */
 export const inRepo = (scope: Repo, path: string): string => `/repos/${scope.full_name}/${path}`
-/** Where a record tells the id of its repository. A scope that was added without one is known by its name alone. */
+/** Checks a record that contains the id of its repository. A scope that was added without an id is known only by its name. */
 export const isOfRepo = (id: unknown, { github_id }: Repo): boolean =>
   !id || !github_id || String(id) === String(github_id)
-/** Issues tell only the name, which may be a newer one: GitHub redirects from the old one to an address with the id. */
+/** Issues contain only the name, which may be a newer one. GitHub redirects from the old name to an address with the id. */
 export const isAtRepo = (repositoryUrl: string | undefined, { github_id, full_name }: Repo, address: string): boolean =>
   !repositoryUrl ||
   URL.parse(address)?.pathname.includes(`/repositories/${github_id}/`) === true ||
   repositoryUrl.toLowerCase().endsWith(`/repos/${full_name.toLowerCase()}`)
-/** By it people know issues and pull requests; ids of a server that was restored or imported may be others. */
+/** People identify issues and pull requests by number. Their ids may differ on a server that was restored or imported. */
 export const BY_NUMBER = { path: 'number', column: 'number' }
 
-/** The address that REST gives for what GraphQL only tells the page of. */
+/** Returns the address that REST would give for a record of which GraphQL returns only the web page. */
 export const addressOf = ({ connection }: { connection: { endpoint: string } }, path: string): string =>
   connection.endpoint.replace(/\/$/, '') + path
 
-/** Labels of a record, by name. */
 export const labelNames = (record: RawRecord): string[] =>
   (record.labels ?? []).map(({ name }: { name: string }) => name)
 
 /** The number at the end of an API address such as `…/issues/12`; 0 when there is none. */
 export const numberAtEnd = (url: string | null | undefined): number => Number(/\/(\d+)$/.exec(url ?? '')?.[1] ?? 0)
 
-/** Cut, not rounded. */
+/** Cuts off fractions and does not round. */
 export const wholeSeconds = (start: Date | null, end: Date | null): number =>
   start && end ? Math.trunc((end.getTime() - start.getTime()) / 1000) : 0
 

@@ -25,7 +25,7 @@ import { ruleNames, ruleSamples } from './rule-names.ts'
 import { prepareRules } from './rules.ts'
 import { connectionFields, RIGHTS, scopeConfigFields } from './settings.ts'
 
-/** Asked for in the same way whichever API a connection prefers. */
+/** Entities that are collected in the same way with both APIs. */
 export const sharedEntities = [
   repoEntity,
   milestones,

@@ -13,7 +13,7 @@ import { repoAccounts } from './kit.ts'
 
 const person = (table: AnyTable, column: string) => ({ table, columns: { account_id: column } })
 
-/** Rows that many records make: they stay as long as something names them. */
+/** Rows that many records refer to. They are kept as long as one record refers to them. */
 export const referred: readonly Referred[] = [
   {
     table: repoAccounts,
@@ -34,7 +34,7 @@ export const referred: readonly Referred[] = [
       person(commits, 'committer_id'),
     ],
   },
-  // A commit may be of several pull requests, and of the default branch.
+  // A commit may belong to several pull requests, and to the default branch.
   { table: repoCommits, isScoped: true, by: [{ table: pullRequestCommits, columns: { commit_sha: 'commit_sha' } }] },
   {
     table: commits,

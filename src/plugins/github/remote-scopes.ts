@@ -1,11 +1,11 @@
-/** What GitHub offers: the account's own repositories and those of its organisations. */
+/** Lists the scopes that GitHub offers: the account's own repositories and those of its organisations. */
 import type { RawRecord } from '../../database/table.ts'
 import type { RemoteEntry, RemoteQuestion, RemoteScopes } from '../../plugin-kit/index.ts'
 import { isApp } from './connection.ts'
 
 const PER_PAGE = 100
 interface Page {
-  /** Asked for as the account itself. */
+  /** The repositories of the account itself are requested. */
   readonly own?: boolean
   readonly page: number
   readonly per_page: number

@@ -1,13 +1,13 @@
 import { type ExtraStep, refreshScope } from '../../plugin-kit/index.ts'
 
-/** A repository may have been renamed or moved since it was added: by its id GitHub tells where it is now. */
+/** Updates the scope by its id, because a repository may have been renamed or moved since it was added. */
 export const collectRepository: ExtraStep = {
   name: 'Collect Repository',
   domainTypes: ['CODE', 'TICKET', 'CICD', 'CODEREVIEW', 'CROSS'],
   async run(task, client) {
     const { github_id } = task.context.scope
     if (!github_id) return 0
-    // One that is gone is told by whoever collects from it.
+    // If it is deleted, the collectors of its data report that.
     const request = { path: `/repositories/${github_id}`, accept: [404] }
     const { status, body } = await client.send(request, task.signal)
     if (status !== 200 || body?.id !== github_id) return 0

@@ -1,4 +1,4 @@
-/** The names that rules of GitHub speak of, and how GitHub is asked for some: its newest deployments, runs and issues. */
+/** The names that rules of GitHub refer to, and requests that read some of them: its newest deployments, runs and issues. */
 import type { RawRecord } from '../../database/table.ts'
 import { issueTitles, type NameKinds, type NameSample, type SampledName } from '../../plugin-kit/index.ts'
 import { deployments } from './entities/deployments.ts'
@@ -15,7 +15,7 @@ export const ruleNames: NameKinds = {
     title: 'environments',
     table: deployments,
     column: 'environment',
-    // Where others have their own id, deployments have that of the repository.
+    // Deployments have the id of the repository in this column, where other tables have the id of the row.
     scope: ['github_id', 'github_id'],
   },
   workflows: { title: 'workflows', table: runs, column: 'name', scope: OF_REPO },

@@ -1,4 +1,4 @@
-/** What a scope config means for extraction and conversion. */
+/** Prepares the rules of a scope config for extraction and conversion. */
 import { codeHostRules, type Settings, taskConfig } from '../../plugin-kit/index.ts'
 
 export type Rules = ReturnType<typeof prepareRules>

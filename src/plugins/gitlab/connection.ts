@@ -1,4 +1,4 @@
-/** How many requests GitLab allows, and what a connection test says about the token. */
+/** The rate limits of GitLab, and the test of a token. */
 import {
   type CheckQuestion,
   type ConnectionCheck,
@@ -15,19 +15,19 @@ export const limits: RateLimits = {
   quota: quotaFromHeaders({ remaining: 'ratelimit-remaining', reset: 'ratelimit-reset', limit: 'ratelimit-limit' }),
 }
 
-/** Each with the wider scopes that contain it: https://docs.gitlab.com/security/tokens/access_token_scopes/ */
+/** The scopes that a token needs, each with wider ones that include it: https://docs.gitlab.com/security/tokens/access_token_scopes/ */
 const NEEDED: readonly (readonly string[])[] = [
   ['read_api', 'api'],
   ['read_repository', 'write_repository', 'api'],
 ]
 
-/** Nothing to be known: an OAuth token, or a server older than 15.5. */
+/** Answers that tell nothing about the scopes: for an OAuth token, or from a server older than 15.5. */
 const SILENT = [400, 403, 404, 405]
 
 export async function checkConnection(settings: Settings, { open, signal }: CheckQuestion): Promise<ConnectionCheck> {
   const client = open(settings)
   try {
-    // Every token may ask about itself, whatever else it may.
+    // Every token may request its own data, whatever its scopes are.
     const self = await client.send({ path: '/personal_access_tokens/self', accept: SILENT }, signal)
     const granted: unknown = self.status === 200 ? self.body?.scopes : undefined
     const missing = Array.isArray(granted)

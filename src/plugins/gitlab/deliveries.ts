@@ -1,6 +1,7 @@
 /**
- * https://docs.gitlab.com/user/project/integrations/webhook_events/. A delivery tells less of a record than its list, and some of it
- * under other names, so that it is put into the record that is stored; a new one is whole when whoever opened it is told.
+ * https://docs.gitlab.com/user/project/integrations/webhook_events/. A delivery contains less of a record than its list, and uses
+ * other names for some of it. So it is merged into the stored record. A new record is complete if the delivery names the person
+ * who opened it.
  */
 import type { RawRecord } from '../../database/table.ts'
 import {
@@ -15,7 +16,7 @@ import issueEntity, { issues } from './entities/issues.ts'
 import mergeRequestEntity, { mergeRequests } from './entities/merge-requests.ts'
 import { projects } from './kit.ts'
 
-/** `2026-01-31 12:00:00 UTC` of older servers, or ISO 8601. */
+/** Reads `2026-01-31 12:00:00 UTC` from older servers, or ISO 8601. */
 function timeText(value: unknown): string | null {
   const time = new Date(typeof value === 'string' ? value.replace(/^(\S+) (\S+) UTC$/, '$1T$2Z') : Number.NaN)
   return Number.isNaN(time.getTime()) ? null : time.toISOString()
@@ -26,11 +27,11 @@ const timeOf = (value: unknown): Date | null => {
 }
 
 const titlesOf = (labels: readonly RawRecord[] | undefined) => labels?.map(({ title }) => title)
-/** Without what is not told. */
+/** Removes fields without a value. */
 const told = (values: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 
-/** What issues and merge requests have in common, in the words of their lists. */
+/** Fields that issues and merge requests share, named as in their lists. */
 const common = ({ object_attributes: sent, labels, assignees }: RawRecord) =>
   told({
     ...{ id: sent.id, iid: sent.iid, title: sent.title, description: sent.description, state: sent.state },
@@ -38,7 +39,7 @@ const common = ({ object_attributes: sent, labels, assignees }: RawRecord) =>
     ...{ created_at: timeText(sent.created_at) ?? undefined, updated_at: timeText(sent.updated_at) ?? undefined },
   })
 
-/** Whoever opens one is its author; of later changes only the id of the author is told. */
+/** The person who opens it is its author. For later changes the delivery has only the id of the author. */
 const openedBy = ({ object_attributes: { action, author_id }, user }: RawRecord) =>
   action === 'open' && user && (author_id === undefined || author_id === user.id) ? user : undefined
 
@@ -76,7 +77,7 @@ function mergeRequestRecord(payload: RawRecord): DeliveredRecord {
     ...told({ source_project_id: sent.source_project_id, target_project_id: sent.target_project_id }),
     ...told({ source_branch: sent.source_branch, target_branch: sent.target_branch }),
     ...told({ merge_commit_sha: sent.merge_commit_sha, squash_commit_sha: sent.squash_commit_sha }),
-    // The moment itself is not told: it is that of the change, until a run brings it.
+    // The time of the merge is missing, so the time of the change is used until a run collects the exact one.
     ...(sent.action === 'merge' && { merged_at: changed, merged_by: user, merge_user: user }),
     ...(sent.action === 'close' && { closed_at: changed }),
     ...(sent.action === 'reopen' && { closed_at: null }),

@@ -32,29 +32,29 @@ export const projects = table('projects', 'GitlabProject', {
 })
 export type Project = RowOf<typeof projects>
 
-/** Tables that carry the id of their project are read by it; others join one that does. */
+/** Tables with a column for the project are filtered by it. Others join a table that has one. */
 export const entity = kit.entityMaker<Project, Rules>(({ columns }, { gitlab_id }) =>
   'project_id' in columns ? { project_id: gitlab_id } : {},
 )
 
-/** Not all records name their project, and jobs of old servers none. */
+/** Not all records contain their project, and jobs of old servers never do. */
 export const projectId = (_record: unknown, { scope }: RawRecord): number => scope.gitlab_id
 export const projectIdColumn = () => indexed(bigint(projectId))
 
-/** Path below the project; by its id it is found wherever it was moved. */
+/** A path below the project. The id finds a project even after it was moved. */
 export const inProject = ({ gitlab_id }: Project, path: string): string => `/projects/${gitlab_id}/${path}`
 
-/** https://docs.gitlab.com/api/rest/#pagination-response-headers: left out where there are more than 10,000. */
+/** https://docs.gitlab.com/api/rest/#pagination-response-headers: missing for more than 10,000 records. */
 const total = ({ headers }: HttpResponse): number | undefined => {
   const counted = Number.parseInt(headers['x-total'] ?? '', 10)
   return Number.isNaN(counted) ? undefined : counted
 }
-/** Numbered pages, and those that continue from a record: GitLab gives the address of the next one of either. */
+/** Numbered pages and keyset pages: for both, GitLab gives the address of the next page. */
 export const PAGE = linkHeader(100, { total })
-/** What is changed meanwhile goes to the front, and pushes nothing off a page that is still to come. */
+/** A record that changes while the list is read moves to the front, and pushes no other record off a page that is still to come. */
 export const BY_CHANGE = { order_by: 'updated_at', sort: 'desc' }
 export const changedSince = (since: Date) => ({ updated_after: since.toISOString() })
-/** Lists that can be read from a record on: https://docs.gitlab.com/api/rest/#keyset-based-pagination */
+/** Lists that can continue after a record: https://docs.gitlab.com/api/rest/#keyset-based-pagination */
 export const KEYSET = { pagination: 'keyset', order_by: 'id', sort: 'desc' }
 
 /** People as issues and merge requests name them. */
@@ -70,7 +70,7 @@ export const person = {
 export const RESULT = { SUCCESS: ['success', 'completed'], FAILURE: ['failed', 'canceled'] }
 const IN_PROGRESS = ['running', 'waiting_for_resource', 'pending', 'preparing']
 export const PIPELINE_STATUS = { DONE: [...RESULT.SUCCESS, ...RESULT.FAILURE], IN_PROGRESS }
-/** Of a job that was canceled DevLake says FAILURE, but not that it is done. */
+/** As in DevLake, the result of a cancelled job is FAILURE, but its status is not DONE. */
 export const JOB_STATUS = { DONE: [...RESULT.SUCCESS, 'failed'], IN_PROGRESS }
-/** What may still become something else by itself. */
+/** Statuses that may still change by themselves. */
 export const UNFINISHED = [...IN_PROGRESS, 'created', 'scheduled', 'canceling']

@@ -1,12 +1,12 @@
 import { type ExtraStep, refreshScope } from '../../plugin-kit/index.ts'
 
-/** A project may have been renamed, moved or archived since it was added: GitLab tells what it is now by its id. */
+/** Updates the scope by its id, because a project may have been renamed, moved or archived since it was added. */
 export const collectProject: ExtraStep = {
   name: 'Collect Project',
   domainTypes: ['CODE', 'TICKET', 'CICD', 'CODEREVIEW', 'CROSS'],
   async run(task, client) {
     const { gitlab_id } = task.context.scope
-    // One that is gone is told by whoever collects from it.
+    // If it is deleted, the collectors of its data report that.
     const { status, body } = await client.send({ path: `/projects/${gitlab_id}`, accept: [404] }, task.signal)
     if (status !== 200 || body?.id !== gitlab_id) return 0
     await refreshScope(task, {

@@ -9,7 +9,7 @@ import { releases } from './entities/releases.ts'
 
 const person = (table: AnyTable, column: string) => ({ table, columns: { gitlab_id: column } })
 
-/** Rows that many records make: a commit may be of several merge requests. They stay as long as something names them. */
+/** Rows that many records refer to, such as a commit of several merge requests. They are kept as long as one record refers to them. */
 export const referred: readonly Referred[] = [
   {
     table: people,

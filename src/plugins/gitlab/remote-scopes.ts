@@ -1,9 +1,9 @@
-/** What GitLab offers: the account's own projects, and groups with subgroups and projects. */
+/** Lists the scopes that GitLab offers: the account's own projects, and groups with subgroups and projects. */
 import type { RawRecord } from '../../database/table.ts'
 import type { RemoteEntry, RemoteQuestion, RemoteScopes } from '../../plugin-kit/index.ts'
 
 const PER_PAGE = 100
-/** Reporter: who may not read issues and merge requests of a private project cannot collect it. */
+/** Reporter. With less access, issues and merge requests of a private project cannot be read, and so the project cannot be collected. */
 const LEAST_ACCESS = 20
 const OWN = /^user:(\d+)$/
 

@@ -1,4 +1,4 @@
-/** The names that rules of GitLab speak of, and how GitLab is asked for some: a page of each. */
+/** The names that rules of GitLab refer to, and requests that read some of them, one page of each. */
 import type { RawRecord } from '../../database/table.ts'
 import { issueTitles, type NameKinds, type NameSample, type SampledName } from '../../plugin-kit/index.ts'
 import { deployments } from './entities/deployments.ts'
@@ -15,7 +15,7 @@ export const ruleNames: NameKinds = {
     title: 'environments',
     table: deployments,
     column: 'environment',
-    // Where others have their own id, deployments have that of the project.
+    // Deployments have the id of the project in this column, where other tables have the id of the row.
     scope: ['gitlab_id', 'gitlab_id'],
   },
   jobs: { title: 'jobs', table: jobs, column: 'name', scope: OF_PROJECT },

@@ -4,7 +4,7 @@ import { builds } from './entities/builds.ts'
 import { stages } from './entities/stages.ts'
 import { ofScope } from './kit.ts'
 
-/** Builds that have stages are no tasks of their own. */
+/** Marks the builds that have stages, because those builds are not stored as a task of their own. */
 export const hasStages: CompletionStep = {
   name: 'enrichApiBuildWithStages',
   domainTypes: ['CICD'],

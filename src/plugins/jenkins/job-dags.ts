@@ -1,10 +1,10 @@
 import { bigint, common, defineTable, key, string } from '../../database/table.ts'
 
-/** Part of the known tables, and as empty as there: a build tells what triggered it in `triggered_by`. */
+/** One of DevLake's tables, which is empty there too. The build that triggered another is in its `triggered_by`. */
 export const jobDags = defineTable(
   '_tool_jenkins_job_dags',
   {
-    connetion_id: key(bigint()), // so spelt in the known tables
+    connetion_id: key(bigint()), // DevLake's spelling
     upstream_job: key(string()),
     downstream_job: key(string()),
     ...common,

@@ -7,16 +7,19 @@ import type { Rules } from './rules.ts'
 const kit = pluginKit('jenkins')
 export const { table } = kit
 
-/** Of a job by its full name: `a/b` is found at `job/a/job/b/`. Names of branches are encoded already, and are again. */
+/**
+ * Returns the path of a job with this full name: `a/b` is at `job/a/job/b/`. Names of branches contain encoded characters, which
+ * are encoded again.
+ */
 export const jobPath = (fullName: string): string =>
   fullName
     .split('/')
     .filter(Boolean)
     .map((name) => `job/${encodeURIComponent(name)}/`)
     .join('')
-/** Of the folder that a job is in, as it is stored. */
+/** Returns the path of the job's folder, as it is stored. */
 export const folderPath = (fullName: string): string => jobPath(fullName.split('/').slice(0, -1).join('/'))
-/** `a/b` of the build `a/b#12`. */
+/** Returns `a/b` for the build `a/b#12`. */
 export const jobOf = (buildName: string): string => buildName.slice(0, buildName.lastIndexOf('#'))
 
 export const jobs = table('jobs', 'JenkinsJob', {
@@ -33,7 +36,7 @@ export const jobs = table('jobs', 'JenkinsJob', {
 })
 export type Job = RowOf<typeof jobs>
 
-/** Raw rows have place for 255 characters; of a longer name its end is told by a hash. */
+/** Raw rows have room for 255 characters. The end of a longer name is replaced by a hash. */
 const LONGEST_NAME = 200
 export const paramsOf = (connectionId: number, { full_name }: Pick<Job, 'full_name'>) => ({
   ConnectionId: connectionId,
@@ -47,7 +50,7 @@ export const ofScope = (scope: Pick<Job, 'connection_id' | 'full_name'>) => ({
 })
 export const entity = kit.entityMaker<Job, Rules>((_table, scope) => ofScope(scope))
 
-/** Jobs that have the builds of a scope: the scope itself, or the branches of a multibranch project. */
+/** The jobs that contain the builds of a scope: the scope itself, or the branches of a multibranch project. */
 export const scopeJobs = table('scope_jobs', 'JenkinsScopeJob', {
   scope_name: key(string((_job: unknown, { scope }: RawRecord) => scope.full_name)),
   full_name: key(string('fullName')),
@@ -59,8 +62,9 @@ export const scopeJobs = table('scope_jobs', 'JenkinsScopeJob', {
 })
 
 /**
- * Jenkins cuts a list where its `tree` says so, marked here by `{}`. The first record of a page is the last of the one before:
- * where it is another, records before it were deleted meanwhile, and what moved up is read again.
+ * Jenkins returns the range of a list that `tree` contains, for which `{}` is a placeholder here. The first record of a page
+ * should be the last of the page before. If it is another one, earlier records were deleted meanwhile, and the records that moved
+ * up are read again.
  */
 export const inRanges = ({ size, key = () => 0 }: { size: number; key?: (record: RawRecord) => number }): Paging => ({
   size,
@@ -72,7 +76,7 @@ export const inRanges = ({ size, key = () => 0 }: { size: number; key?: (record:
   next({ size, offset = 0, cursor }, { records }) {
     const [first, last] = [records[0], records.at(-1)]
     const moved = cursor && first ? Number(cursor) - key(first) : 0
-    // No more than that many can have moved up.
+    // At most this many records can have moved up.
     if (moved > 0) return { size, offset: Math.max(0, offset - moved), cursor: `again from ${key(first)}` }
     if (records.length < size) return undefined
     return { size, offset: offset + size - 1, cursor: String(key(last)) }
@@ -80,7 +84,7 @@ export const inRanges = ({ size, key = () => 0 }: { size: number; key?: (record:
   resize: (state, size) => ({ ...state, size }),
 })
 
-/** Where people see a build; of branches below the address of their project. */
+/** Returns the web page of a build. Pages of branches are below that of their project. */
 export const buildUrl = (scope: Job, buildName: string, number: number): string => {
   if (!scope.url) return String(number)
   const base = scope.url.endsWith('/') ? scope.url : `${scope.url}/`

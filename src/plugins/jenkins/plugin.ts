@@ -18,7 +18,7 @@ const plugin = definePlugin({
   about: 'Jobs and multibranch projects with their builds and stages: builds and deployments.',
   spelling: 'camel',
   connection: { endpoint: '', rights: RIGHTS, fields: connectionFields, credentials, sign, check: checkConnection },
-  // As in DevLake, whose blueprints may name a connection alone.
+  // As in DevLake, blueprints may contain a connection without scopes.
   isTakenWhole: true,
   scope: {
     table: jobs,

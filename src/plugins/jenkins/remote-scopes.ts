@@ -1,4 +1,4 @@
-/** What Jenkins offers: a tree of folders with jobs in them. A multibranch project is one scope with all its branches. */
+/** Lists the scopes that Jenkins offers: a tree of folders with jobs in them. A multibranch project is one scope with all its branches. */
 import type { RawRecord } from '../../database/table.ts'
 import type { RemoteEntry, RemoteScopes } from '../../plugin-kit/index.ts'
 import { folderPath } from './kit.ts'
@@ -6,7 +6,7 @@ import { folderPath } from './kit.ts'
 const PAGE_SIZE = 100
 const JOB = '_class,name,fullName,url,color,description,primaryView[name],jobs[name]{0,1}'
 
-/** Folders, and whatever else holds jobs: organisations of a code host, for instance. */
+/** Recognises folders and everything else that contains jobs, such as the organisations of a code host. */
 const isFolder = ({ _class = '', jobs }: RawRecord) =>
   !/MultiBranchProject$/.test(_class) && (/Folder$/.test(_class) || Array.isArray(jobs))
 
@@ -29,7 +29,7 @@ export const remoteScopes: RemoteScopes = {
       )
     ).body
     const found: RawRecord[] = jobs ?? []
-    // What is listed here and stands elsewhere, such as a folder within itself, would have no end.
+    // Jobs that are listed here but belong elsewhere, such as a folder within itself, would make the tree endless.
     const own = found.filter(({ name, fullName }) => fullName === undefined || fullName === `${folder}${name}`)
     const children = own.map((job) => entryOf(job, { group, fullName: `${folder}${job.name}` }))
     return { children, ...(found.length === size && { next: { page: number + 1, per_page: size } }) }

@@ -47,17 +47,17 @@ const RESULT = { SUCCESS: ['SUCCESS'], FAILURE: ['FAILURE', 'FAILED', 'ABORTED',
 
 export function prepareRules(settings: Settings) {
   const { unstableResult } = settings
-  // Rules that do not know the field are DevLake's: tasks of its plans bring them along, and get what DevLake gives.
+  // Rules without this field come from DevLake: tasks of its plans contain them, and get DevLake's results.
   const isAsDevLake = unstableResult === undefined
   const unstable = isAsDevLake ? '' : unstableResult || 'FAILURE'
   return {
     ...deliveryRules(settings),
     resultOf: (result: string): string => (result === 'UNSTABLE' ? unstable : classify(result, RESULT, '')),
-    /** When something began that Jenkins dates in milliseconds; DevLake cuts them to whole seconds. */
+    /** Returns the start of a build or stage, which Jenkins gives in milliseconds. DevLake cuts it to whole seconds. */
     startOf: (milliseconds: number): Date | null =>
       milliseconds > 0 ? new Date(isAsDevLake ? Math.floor(milliseconds / 1000) * 1000 : milliseconds) : null,
   }
 }
 export type Rules = ReturnType<typeof prepareRules>
-/** What decides the rows of builds and stages. */
+/** The settings on which the rows of builds and stages depend. */
 export const RULES_OF_RUNS = [...DELIVERY_FIELDS, 'unstableResult'] as const

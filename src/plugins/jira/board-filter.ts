@@ -1,12 +1,12 @@
 /**
- * A board shows what its filter finds. Runs that ask only for changes do not see what the filter has come to find or to
- * leave out, so a changed filter asks for everything again.
+ * A board shows the issues that its filter finds. Runs that ask only for changes miss issues that a changed filter newly includes
+ * or excludes, so after a change of the filter everything is collected again.
  */
 import { UserError } from '../../errors.ts'
 import { type ApiClient, type ExtraStep, forgetScope, type SourceTask, taskConfig } from '../../plugin-kit/index.ts'
 import { boards } from './kit.ts'
 
-/** A filter may be private to somebody else; its board can be read all the same. */
+/** A filter may be private to somebody else, although its board can be read. */
 const INVISIBLE = [400, 403, 404]
 
 async function filterOf({ context, signal, log }: SourceTask, client: ApiClient): Promise<string | undefined> {
@@ -41,7 +41,7 @@ export const boardFilterBegin: ExtraStep = {
       const sentence = changed(task, 'since the last run')
       if (!task.fullSync && !taskConfig().jiraFullRefresh) throw new UserError(`${sentence}. ${REMEDY}`)
       task.log?.(`${sentence}: everything is collected again`)
-      // Not only for this run: should it be interrupted, the next one continues with it.
+      // This is stored, so that the next run continues with it if this one is interrupted.
       await forgetScope(task.database, task.plugin, task.params)
     }
     await remember(task, jql)

@@ -1,4 +1,4 @@
-/** Commits behind the links of issues: the patterns that users describe them by, and a look at what an issue links to. */
+/** Finds commits in the links of issues: turns the patterns of users into regular expressions, and looks at the links of an issue. */
 
 import { byName } from '../../by-name.ts'
 import type { RawRecord } from '../../database/table.ts'
@@ -9,7 +9,7 @@ const PARTS: Readonly<Record<string, string>> = byName({ namespace: '\\S+', repo
 const PART_NAMES = Object.keys(PARTS)
 const PLACEHOLDER = /\{(namespace|repo_name|commit_sha)\}/
 
-/** An address with `{namespace}`, `{repo_name}` and `{commit_sha}` in it, as a regular expression that finds them. */
+/** Turns an address with `{namespace}`, `{repo_name}` and `{commit_sha}` in it into a regular expression that finds them. */
 export function commitRegex(address: string): string {
   // Every other piece is the name of a placeholder.
   const pieces = address.split(PLACEHOLDER)
@@ -30,7 +30,7 @@ export interface RepoCommit {
   readonly commit_sha: string
 }
 
-/** Three groups: by name, or namespace, repository and sha in this order. Others say nothing about a commit. */
+/** Either three groups (namespace, repository and sha in this order), or groups with these names. Other groups do not describe a commit. */
 const areCommitGroups = ({ count, named }: Omit<Groups, 'found'>): boolean =>
   count === 3 || PART_NAMES.every((name) => name in named)
 export const isCommitPattern = (pattern: Pattern): boolean =>
@@ -51,7 +51,7 @@ function commitOf(
 
 const NOTHING: RepoCommit = { namespace: '', repo_name: '', commit_sha: '' }
 
-/** What a regular expression found in each address; empty texts where it found nothing. */
+/** Returns the commit that a regular expression found in each address, with empty texts where it found none. */
 export function commitsIn(groups: Groups): RepoCommit[] {
   if (!areCommitGroups(groups)) {
     throw new UserError(`regex must have the groups ${PART_NAMES.map((name) => `(?P<${name}>…)`).join(', ')}.`)
@@ -66,7 +66,7 @@ async function issueId(ask: AskJira, key: string): Promise<string> {
   return (await ask(`api/2/issue/${encodeURIComponent(key)}`, { fields: 'id' })).id
 }
 
-/** Kinds of code hosts that commits of an issue come from, as the development panel calls them. */
+/** Returns the kinds of code hosts that commits of an issue come from, as the development panel names them. */
 export async function applicationTypes(ask: AskJira, key: string): Promise<string[]> {
   const { summary } = await ask('dev-status/1.0/issue/summary', { issueId: await issueId(ask, key) })
   return Object.keys(summary?.repository?.byInstanceType ?? {}).sort()
@@ -75,7 +75,7 @@ export async function applicationTypes(ask: AskJira, key: string): Promise<strin
 const MOST_COMMITS = 5
 const writtenAt = ({ authorTimestamp }: RawRecord): number => Date.parse(authorTimestamp) || 0
 
-/** Addresses of the newest commits of an issue. */
+/** Returns the addresses of the newest commits of an issue. */
 export async function developmentCommits(ask: AskJira, key: string, applicationType: string): Promise<string[]> {
   const query = { issueId: await issueId(ask, key), applicationType, dataType: 'repository' }
   const { detail } = await ask('dev-status/1.0/issue/detail', query)

@@ -1,4 +1,4 @@
-/** How requests to Jira are signed, and what a connection test asks. */
+/** Signs requests to Jira, and tests connections. */
 import { UserError } from '../../errors.ts'
 import {
   type ApiClient,
@@ -49,7 +49,7 @@ export const checkConnection: CheckConnection = async (settings, { open, signal 
   const client = open(settings)
   try {
     requireVersion(await serverInfo(client, settings, signal))
-    // The server tells its version to anyone; this only to somebody who is logged in.
+    // The server tells its version to anyone, but answers this request only for somebody who is logged in.
     await client.send({ path: 'api/2/myself' }, signal)
     const boards = { path: 'agile/1.0/board', query: { maxResults: 1 } }
     if ((await client.send({ ...boards, accept: [404] }, signal)).status === 404) {
@@ -68,7 +68,7 @@ async function serverInfo(client: ApiClient, { endpoint }: Settings, signal: Abo
     const info = await client.send({ path: 'api/2/serverInfo', accept: [404] }, signal)
     if (info.status !== 404) return info
   } catch (error) {
-    // A page of the site, where the API was meant.
+    // A web page of the site was returned instead of an answer of the API.
     if (isRest || !(error instanceof UserError)) throw error
     throw new UserError(`${error.message}. ${hint}`, { status: error.status, cause: error })
   }

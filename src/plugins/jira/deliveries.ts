@@ -1,6 +1,7 @@
 /**
- * https://developer.atlassian.com/cloud/jira/platform/webhooks/. A delivery has an issue as the platform knows it; boards add its
- * epic and sprints, so that it is put into the record that is stored. Which board an issue belongs to only its list tells.
+ * https://developer.atlassian.com/cloud/jira/platform/webhooks/. A delivery contains an issue without the data that boards add,
+ * such as epic and sprints. So it is merged into the stored record. Only the list of a board tells which issues belong to the
+ * board.
  */
 import type { RawRecord } from '../../database/table.ts'
 import {
@@ -21,7 +22,7 @@ const timeOf = (value: unknown): Date | null => {
 /** Jira writes offsets without a colon. */
 const timeText = (time: Date): string => time.toISOString().replace('Z', '+0000')
 
-/** An issue as it is stored, changed; undefined where none is. */
+/** Makes a record that changes the stored issue. Undefined if the issue is not stored. */
 const changedIssue = (
   issue: { readonly id: unknown; readonly key?: unknown },
   at: Date | null,
@@ -33,7 +34,7 @@ const changedIssue = (
   news: { table: issues, where: { issue_id: issue.id }, timeOf: ({ updated }) => updated, at },
 })
 
-/** What only boards tell of an issue; and lists that a delivery cuts. */
+/** Fields that only boards add to an issue, and lists that are cut in deliveries. */
 const OF_BOARDS = ['sprint', 'closedSprints', 'epic', 'flagged', 'comment', 'worklog']
 
 function updated({ issue, changelog, user, timestamp }: RawRecord): DeliveredRecord {
@@ -61,7 +62,7 @@ interface Part {
   readonly list: 'comments' | 'worklogs'
 }
 
-/** One comment or worklog of an issue; where its list was cut, only collecting has the whole. */
+/** Changes one comment or worklog of the stored issue. If Jira had cut the list, only collecting reads all of it. */
 function partOf(
   { field, list }: Part,
   issueId: unknown,
@@ -99,7 +100,7 @@ const worklog =
       partOf(WORKLOG, payload.worklog.issueId, payload.worklog, isGone, timeOfPart(payload, payload.worklog, isGone)),
     ],
   })
-/** One that is gone does not say when. */
+/** A deleted comment or worklog has no time of deletion, so the time of the delivery is used. */
 const timeOfPart = ({ timestamp }: RawRecord, part: RawRecord, isGone: boolean): Date | null =>
   timeOf(isGone ? timestamp : (part.updated ?? part.created ?? timestamp))
 

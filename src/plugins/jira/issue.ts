@@ -1,4 +1,4 @@
-/** The table of issues; apart from its entity, since most other entities refer to it. */
+/** The table of issues. It is separate from its entity, because most other entities refer to it. */
 import type { RawRecord } from '../../database/table.ts'
 import {
   bigint,
@@ -34,7 +34,7 @@ interface TypeContext {
   readonly lookups: { readonly types: ReadonlyMap<unknown, { readonly name: string }> }
 }
 
-/** The table of types is in the connection's language; an issue carries the same name. */
+/** The table of types uses the language of the connection, and an issue contains the same name. */
 const typeOf = ({ fields }: RawRecord, { lookups }: TypeContext): string =>
   lookups.types.get(fields.issuetype?.id)?.name ?? fields.issuetype?.name ?? ''
 const categoryOf = ({ fields }: RawRecord): string => fields.status?.statusCategory?.key ?? ''
@@ -52,12 +52,15 @@ function storyPoints({ fields }: RawRecord, { scopeConfig }: RulesContext): numb
   return typeof points === 'number' ? points : typeof points === 'string' ? Number(points) || 0 : 0
 }
 
-/** As boards give it, also of epics, which are searched for: one issue has one address, whoever asked last. */
+/**
+ * Returns the address in the form that boards use, also for epics, which are found by search. So the address of an issue does not
+ * depend on the last request that returned it.
+ */
 const agileAddress = ({ self }: RawRecord): string | undefined =>
   self?.replace(/\/rest\/api\/\w+\/issue\//, '/rest/agile/1.0/issue/')
 
 const OFFSET = /(?:Z|[+-]\d\d:?\d\d)$/i
-/** A day begins where the issue was created. */
+/** A due date without a time begins at midnight in the time zone in which the issue was created. */
 function dueDate({ fields }: RawRecord, { scopeConfig }: RulesContext): Date | undefined {
   const due = fields[scopeConfig.dueDateField]
   if (typeof due !== 'string') return undefined
@@ -84,7 +87,7 @@ export const issues = table('issues', 'JiraIssue', {
   aggregate_estimate_minutes: minutes('fields.aggregatetimeestimate'),
   remaining_estimate_minutes: minutes('fields.timeestimate'),
   creator_account_id: string((issue) => accountIdOf(issue.fields.creator)),
-  creator_account_type: string(() => ''), // never filled by DevLake, as the assignee's
+  creator_account_type: string(() => ''), // never filled by DevLake, and neither is that of the assignee
   creator_display_name: string('fields.creator.displayName'),
   assignee_account_id: string((issue) => accountIdOf(issue.fields.assignee)),
   assignee_account_type: string(() => ''),
@@ -112,13 +115,13 @@ export const issues = table('issues', 'JiraIssue', {
 })
 export type Issue = RowOf<typeof issues>
 
-/** What records inside of an issue do not say themselves. */
+/** Values of the issue that the records inside it do not have. */
 export interface OfIssue {
   readonly issue_id: number
   readonly issue_updated: Date
 }
 
-/** For collectors: the board's issues, of later runs those changed since. */
+/** For collectors: the board's issues, and in later runs only those that have changed. */
 export const eachIssue = (only?: (issue: Issue) => boolean) => ({
   table: issues,
   ...onBoard,
@@ -127,7 +130,7 @@ export const eachIssue = (only?: (issue: Issue) => boolean) => ({
   input: ({ issue_id, updated }: Issue) => ({ issue_id, update_time: updated }),
   changedBy: 'updated',
 })
-/** An issue brings some of its records with it: those have no input. */
+/** The input of a record. Records that were included in an issue have no input. */
 export type IssueInput = ReturnType<ReturnType<typeof eachIssue>['input']>
 interface InputContext {
   readonly input: IssueInput | null

@@ -1,4 +1,4 @@
-/** What DevLake's own cases leave open, from raw records to the domain. */
+/** Cases from raw records to the domain that DevLake's own tests do not cover. */
 import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../tests/support/databases.ts'

@@ -12,7 +12,7 @@ export const boards = kit.table('boards', 'JiraBoard', {
   name: string(),
   self: string(),
   type: string(100),
-  jql: text(() => ''), // of the board's filter, which a later run compares
+  jql: text(() => ''), // the query of the board's filter, which a later run compares
 })
 export type Board = RowOf<typeof boards>
 export const paramsOf = (connectionId: number, { board_id }: Pick<Board, 'board_id'>) => ({
@@ -34,13 +34,13 @@ export const entity = kit.entityMaker<Board, Rules, Server>((table, { board_id }
   'board_id' in table.columns ? { board_id } : {},
 )
 
-/** Raw tables with whole issues. Most tables get rows from them, and some more from a raw table of their own. */
+/** Raw tables with whole issues. Most tables get their rows from them, and some get more from a raw table of their own. */
 export const ISSUE_SOURCES = ['jira_api_issues', 'jira_api_epics']
 
 export interface Server {
   readonly isCloud: boolean
   readonly majorVersion: number
-  /** Of the user that the connection logs in as: JQL reads times in it. */
+  /** The time zone of the user that the connection logs in as, in which JQL reads times. */
   readonly timeZone: string | undefined
 }
 export async function probe(get: (path: string) => Promise<RawRecord>): Promise<Server> {
@@ -52,7 +52,7 @@ export async function probe(get: (path: string) => Promise<RawRecord>): Promise<
 export const startAt = (size: number) =>
   offset({ size, offsetParam: 'startAt', sizeParam: 'maxResults', total: ({ body }) => body?.total })
 
-/** `38, 40` or, of a field with several people, `[5e97, 5ecf]`. */
+/** Reads the ids in `38, 40`, or in `[5e97, 5ecf]` for a field with several people. */
 export const idsIn = (list: string | null | undefined): string[] =>
   (list ?? '')
     .replace(/^\[|\]$/g, '')

@@ -1,6 +1,6 @@
 /**
- * Text as it is, or that of an Atlassian document as people would write it without markup: a line a block, lists with
- * their dashes and numbers, quotes with `>`, cells of a table side by side, code as it is.
+ * Returns text as it is, and an Atlassian document as people would write it without markup: each block on its own line, lists
+ * with dashes and numbers, quotes with `>`, the cells of a table side by side, and code as it is.
  * https://developer.atlassian.com/cloud/jira/platform/apis/document/structure/
  */
 
@@ -13,7 +13,7 @@ export function plainText(content: RawRecord): string {
 
 type Lines = readonly string[]
 
-/** Nodes whose text stands in the line of what is around them; an unknown one that holds blocks is none of them. */
+/** Nodes whose text continues the line around them. An unknown node counts as one of them unless it has content. */
 const INLINE = new Set(['text', 'hardBreak', 'mention', 'emoji', 'status', 'date', 'inlineCard', 'placeholder'])
 const isInline = ({ type, content }: RawRecord) => INLINE.has(type) || (!content && !BLOCKS[type])
 
@@ -41,7 +41,7 @@ function linesOf(node: RawRecord): Lines {
   return BLOCKS[node.type]?.(node) ?? (node.content || !isInline(node) ? linesIn(node) : textLines([node]))
 }
 
-/** Of everything in a node, where inline nodes that follow each other share a line. */
+/** Returns the lines of everything in a node. Inline nodes that follow each other share a line. */
 function linesIn(node: RawRecord): Lines {
   const lines: string[] = []
   let inline: RawRecord[] = []
@@ -63,7 +63,7 @@ const textLines = (nodes: readonly RawRecord[]): Lines =>
 
 const inlineText = (nodes: readonly RawRecord[]): string => nodes.map(textOf).join('')
 
-/** Mentions, emojis and statuses carry their text, cards their address. */
+/** Mentions, emojis and statuses contain their text, and cards their address. */
 function textOf({ type, text, attrs, content }: RawRecord): string {
   if (type === 'hardBreak') return '\n'
   if (type === 'date') return dayOf(Number(attrs?.timestamp))
@@ -71,7 +71,7 @@ function textOf({ type, text, attrs, content }: RawRecord): string {
 }
 const dayOf = (time: number): string => (Number.isFinite(time) ? new Date(time).toISOString().slice(0, 10) : '')
 
-/** Tasks below a task stand in a list beside it. */
+/** The subtasks of a task are in a list beside it. */
 function taskLines(node: RawRecord): Lines {
   if (node.type === 'taskList') return hanging('  ', linesOf(node))
   return hanging(node.attrs?.state === 'DONE' ? '- [x] ' : '- [ ] ', linesOf(node))
@@ -82,7 +82,7 @@ function titled(node: RawRecord): Lines {
   return [...(title ? [String(title)] : []), ...linesIn(node)]
 }
 
-/** A mark before the first line, and the others below its text. */
+/** Puts a mark before the first line, and indents the others to match. */
 const hanging = (mark: string, lines: Lines): Lines =>
   (lines.length > 0 ? lines : ['']).map((line, index) =>
     index === 0 ? `${mark}${line}`.trimEnd() : `${' '.repeat(mark.length)}${line}`,

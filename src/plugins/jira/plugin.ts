@@ -79,7 +79,7 @@ export const jira = definePlugin({
         size: 255,
         isOptional: true,
       },
-      // Stored for clients that know it; Jira itself says which epic an issue belongs to.
+      // Stored for clients that use it. Jira itself tells which epic an issue belongs to.
       epicKeyField: { kind: 'string', label: 'Field with the epic', size: 255, isOptional: true },
       applicationType: {
         kind: 'string',

@@ -1,8 +1,8 @@
-/** What Jira offers: every board that the account may see, in one flat list. */
+/** Lists the scopes that Jira offers: every board that the account may see, in one flat list. */
 import type { RawRecord } from '../../database/table.ts'
 import type { RemoteEntry, RemoteQuestion, RemoteScopes } from '../../plugin-kit/index.ts'
 
-/** Jira gives no more boards at once. */
+/** The largest number of boards that Jira returns at once. */
 const PAGE_SIZE = 50
 
 const boardEntry = ({ id, name, self, type, location }: RawRecord): RemoteEntry => ({
@@ -25,7 +25,7 @@ export const remoteScopes: RemoteScopes = {
     const { startAt = 0, maxResults = PAGE_SIZE } = page ?? {}
     const { children, isLast, total } = await askBoards(question, { startAt, maxResults })
     const next = startAt + children.length
-    // Jira may not count what it lists.
+    // Jira may leave out the total.
     const isEnd = children.length === 0 || (isLast ?? next >= total)
     return { children, ...(!isEnd && { next: { maxResults, startAt: next } }) }
   },

@@ -1,4 +1,4 @@
-/** What the forms of scope configs ask for: which commits an issue links to, and patterns that find them. */
+/** Routes for the forms of scope configs: the commits that an issue links to, and patterns that find them. */
 import { z } from 'zod'
 import { UserError } from '../../errors.ts'
 import { body, example, id, longText, longWords, type Route, type RouteServer, route } from '../../plugin-kit/index.ts'

@@ -1,4 +1,4 @@
-/** The names that rules of Jira speak of, some of them asked of it, and what its issue types probably mean. */
+/** The names that rules of Jira refer to, some of which are read from Jira, and the probable meaning of its issue types. */
 
 import { byName } from '../../by-name.ts'
 import type { RawRecord } from '../../database/table.ts'
@@ -58,7 +58,7 @@ export const ruleSamples: readonly NameSample[] = [
   },
 ]
 
-/** In the languages that Jira is mostly used in. */
+/** Patterns in the languages that Jira is mostly used in. */
 const LOOKS_LIKE: readonly (readonly [type: string, name: RegExp])[] = [
   ['INCIDENT', /incident|outage|störung|incidente|panne/i],
   ['BUG', /bug|defect|fehler|error|anomalie/i],

@@ -10,7 +10,7 @@ it('maps types by name and statuses by category, and leaves the rest to defaults
     },
   })
   expect(['Bug', 'Story', 'Task'].map(rules.standardType)).toEqual(['INCIDENT', 'STORY', 'TASK'])
-  // What Jira itself calls an incident is one, also below another issue.
+  // An issue that Jira itself calls an incident is one, even below another issue.
   expect(['Bug', 'Story', 'Task', 'Incident'].map(rules.isMapped)).toEqual([true, false, false, true])
   expect(rules.standardStatus('Bug', 'done')).toBe('CLOSED')
   expect(['new', 'indeterminate', 'done', ''].map((category) => rules.standardStatus('Task', category))).toEqual([

@@ -1,4 +1,4 @@
-/** What a scope config says about issues and commit links, made ready to ask. */
+/** The rules about issues and commit links in a scope config, prepared for use. */
 import { z } from 'zod'
 import { byName } from '../../by-name.ts'
 import {
@@ -13,9 +13,9 @@ import {
 import { isCommitPattern, type RepoCommit, repoCommitIn } from './commit-links.ts'
 
 const word = z.string('must be text').max(255).nullish()
-/** Statuses by key of their category: new, indeterminate, done. */
+/** Statuses by the key of their category: new, indeterminate, done. */
 const statusMappings = z.record(z.string(), z.looseObject({ standardStatus: word }), 'must be an object')
-/** By the name of the type. */
+/** Mappings by the name of the type. */
 export const typeMappings = z
   .record(
     z.string(),
@@ -33,7 +33,7 @@ export const repoPatterns = z
 const ofType = (standardType: string, ...names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, { standardType }]))
 
-/** As Jira Software and Jira Service Management call them out of the box. */
+/** The default names of types in Jira Software and Jira Service Management. */
 export const STANDARD_TYPES: z.output<typeof typeMappings> = {
   ...ofType('REQUIREMENT', 'Story', 'Feature', 'New Feature', 'Improvement'),
   ...ofType('BUG', 'Bug', 'Defect'),
@@ -43,7 +43,7 @@ export const STANDARD_TYPES: z.output<typeof typeMappings> = {
 const STANDARD_STATUS: Readonly<Record<string, string>> = byName({ new: 'TODO', done: 'DONE' })
 export const standardStatus = (category: string): string => STANDARD_STATUS[category] ?? 'IN_PROGRESS'
 
-/** Jira has them whether or not an issue is in one. */
+/** The categories that every Jira has, whether or not an issue is in them. */
 const CATEGORIES = ['undefined', 'new', 'indeterminate', 'done']
 
 export function namesInMappings(value: unknown): SpokenName[] {
@@ -76,14 +76,14 @@ export function issueRules(settings: Settings) {
     storyPointField: String(settings.storyPointField ?? ''),
     dueDateField: String(settings.dueDateField || 'duedate'),
     applicationType: String(settings.applicationType ?? ''),
-    /** Its type says more than that it is a subtask: by a rule, or because Jira itself calls it an incident. */
+    /** Tells whether a type has a meaning beyond being a subtask: by a rule, or because Jira itself calls it an incident. */
     isMapped: (type: string): boolean => Boolean(types.get(type)?.standardType) || type.toUpperCase() === 'INCIDENT',
     standardType: (type: string): string => (types.get(type)?.standardType || type).toUpperCase(),
     typeOrText: incidentTextRule(settings),
     standardStatus: (type: string, category: string): string =>
       statusOf(types.get(type)?.statusMappings, category) ?? standardStatus(category),
     repoCommitOf,
-    /** Whether a link can name a commit at all. */
+    /** False if no link can name a commit. */
     findsCommits: Boolean(shaPattern) || commitPatterns.length > 0,
     commitShaIn: (url: string): string | undefined =>
       (shaPattern && firstGroup(shaPattern, url)) || repoCommitOf(url)?.commit_sha,

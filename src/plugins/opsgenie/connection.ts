@@ -25,7 +25,7 @@ export const connectionFields: Fields = {
   rateLimitPerHour: { kind: 'integer', label: 'Requests per hour', isOptional: true },
 }
 
-/** What is collected, and the right that each needs; asked for one by one, so that the answer names what is missing. */
+/** The lists to collect and the right that each needs. They are requested one by one, so that the answer names what is missing. */
 const NEEDED: readonly (readonly [path: string, right: string])[] = [
   ['v1/services', 'Read and Configuration access (services)'],
   ['v1/incidents', 'Read (incidents, of the plans Standard and Enterprise)'],

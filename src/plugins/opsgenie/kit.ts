@@ -15,7 +15,7 @@ export type Service = RowOf<typeof services>
 export const table = kit.tableMaker<Service, unknown>()
 export const entity = kit.entityMaker<Service, unknown>(() => ({}))
 
-/** An incident may impact several services; DevLake keeps the one that was collected last. */
+/** An incident may impact several services. DevLake keeps only the one that was collected last. */
 export const serviceIncidents = table('service_incidents', 'ServiceIncident', {
   service_id: key(string(191, (_incident, { scope }) => scope.id)),
   incident_id: key(string(191, 'id')),
@@ -26,9 +26,9 @@ export const onService = {
 }
 
 export const data = (body: RawRecord) => body.data
-/** https://docs.opsgenie.com/docs/incident-api#list-incidents: 100 at most. Lists that tell how many there are are read side by side. */
+/** https://docs.opsgenie.com/docs/incident-api#list-incidents: at most 100. Pages of lists with a total are read concurrently. */
 const SIZE = 100
-/** The sum of `offset` and `limit` has an end: https://docs.opsgenie.com/docs/alert-api#list-alerts */
+/** The largest sum of `offset` and `limit`: https://docs.opsgenie.com/docs/alert-api#list-alerts */
 export const MOST = 20_000
 
 const totalUpTo =
@@ -42,8 +42,9 @@ const NOT_NEWER = ' AND createdAt <= '
 const isOfOlder = ({ url }: HttpResponse) => new URL(url).searchParams.get('query')?.includes(NOT_NEWER)
 
 /**
- * A list by time of creation, newest first, of which Opsgenie gives no more than so many: where it is longer, what is not newer
- * than the last of them is asked for by itself. It counts as a part of the list, whatever its own total.
+ * Reads a list by time of creation, newest first, of which Opsgenie returns at most this many records. If the list is longer,
+ * another request asks for the records that are not newer than the last of them. Those count as a part of the list, whatever
+ * total they have.
  */
 export function newestFirst(most: number) {
   const total = totalUpTo(most)
@@ -52,7 +53,7 @@ export function newestFirst(most: number) {
     longList: {
       mostPages: most / SIZE,
       older: {
-        // In milliseconds, whose texts are all of one length.
+        // In milliseconds, because these texts all have the same length.
         timeOf: ({ createdAt }: RawRecord) => String(Date.parse(createdAt)),
         request: (request: HttpRequest, until: string) => ({
           ...request,

@@ -22,7 +22,7 @@ export const remoteScopes: RemoteScopes = {
     const isLast = found.length < PER_PAGE
     return { children: found.map(serviceEntry), ...(!isLast && { next: { offset: page.offset + found.length } }) }
   },
-  /** Opsgenie searches whole words only: all services are looked through for a part of a name. */
+  /** Opsgenie searches only for whole words, so all services are read to find a part of a name. */
   async search({ search, page, pageSize, ...question }) {
     const wanted = search.toLowerCase()
     const matching: RawRecord[] = []

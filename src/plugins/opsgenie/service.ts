@@ -6,7 +6,7 @@ export const collectService: ExtraStep = {
   domainTypes: ['TICKET', 'CROSS'],
   async run(task, client) {
     const { id } = task.context.scope
-    // Incidents of one that was deleted can still be read.
+    // The incidents of a deleted service can still be read.
     const { status, body } = await client.send({ path: `v1/services/${id}`, accept: [404] }, task.signal)
     const service = body?.data
     if (status !== 200 || service?.id !== id) return 0

@@ -1,4 +1,4 @@
-/** Who is who, as CSV files that people keep in a spreadsheet: each can be read, changed and given back. */
+/** Teams, people and accounts as CSV files that people keep in a spreadsheet. Each can be read, changed and sent back. */
 
 import { sql } from 'kysely'
 import type { AnyTable } from '../../database/table.ts'
@@ -9,7 +9,7 @@ import { connectedAccounts } from '../../metrics/calculate/user-accounts.ts'
 import { type Csv, lineError, onLine, requireColumns, retrying, type TaskRun, write } from '../../plugin-kit/index.ts'
 
 type Database = TaskRun['database']
-/** Cells by column of the file. */
+/** Cells by the column of the file. */
 export type FileRow = Readonly<Record<string, string | number>>
 
 export interface OrgFile {
@@ -18,16 +18,16 @@ export interface OrgFile {
   readonly columns: readonly string[]
   /** Columns that may not be empty. */
   readonly needed: readonly string[]
-  /** Emptied before the file is taken in. */
+  /** Tables that are emptied before the file is imported. */
   readonly replaces: readonly AnyTable[]
   readonly read: (database: Database) => Promise<readonly FileRow[]>
-  /** The first is the one that the line is about; no two lines may be about the same. */
+  /** The first row is the one that the line describes. No two lines may describe the same row. */
   readonly rows: (cells: Readonly<Record<string, string>>) => readonly TableRow[]
-  /** A file to begin with. */
+  /** Example rows for a new file. */
   readonly sample?: readonly FileRow[]
 }
 
-/** Rows in the order of their keys; null reads as the empty text that it stands for. */
+/** Reads rows in the order of their keys, with null as empty text. */
 async function select(
   { kysely }: Database,
   table: AnyTable,
@@ -78,7 +78,7 @@ export const orgFiles: readonly OrgFile[] = [
         name: Name,
         alias: Alias,
         parent_id: ParentId,
-        // Whole numbers are fitted from their digits.
+        // The import accepts whole numbers as text.
         sorting_index: (SortingIndex?.trim() || 0) as number,
       }),
     ],
@@ -147,11 +147,11 @@ export const orgFiles: readonly OrgFile[] = [
   },
 ]
 
-/** `sorting_index` is SortingIndex, and `team_id` is in TeamIds. */
+/** Finds the column of the file for a column of the table: `sorting_index` is SortingIndex, and `team_id` is in TeamIds. */
 const shownColumn = ({ columns }: OrgFile, column: string) =>
   columns.find((each) => each.toLowerCase().startsWith(column.replaceAll('_', ''))) ?? column
 
-/** Takes all of a file or, when one line is wrong, nothing; `atEnd` is told how many lines it had, in the same transaction. */
+/** Imports all of a file, or nothing if one line is wrong. `atEnd` gets the number of lines and runs in the same transaction. */
 export async function takeOrgFile(
   database: Database,
   file: OrgFile,

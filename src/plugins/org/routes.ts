@@ -1,4 +1,4 @@
-/** Teams, people, their accounts and the scopes of projects, as CSV files to read and to give back. */
+/** Routes for teams, people, their accounts and the scopes of projects, as CSV files to read and to send back. */
 import { z } from 'zod'
 import { openCsv, queryFlag, type Route, route, unescaped, uploadedFile } from '../../plugin-kit/index.ts'
 import { type OrgFile, orgFiles, takeOrgFile } from './files.ts'

@@ -38,7 +38,7 @@ export const limits: RateLimits = {
   quota: quotaFromHeaders({ remaining: 'ratelimit-remaining', reset: 'ratelimit-reset', resetIs: 'seconds' }),
 }
 
-/** What is collected: each is asked for once, so that the answer says which of them the key may not read. */
+/** The lists to collect. Each is requested once, so that the answer can say which of them the key may not read. */
 const NEEDED = ['services', 'incidents']
 const REFUSED = [402, 403]
 

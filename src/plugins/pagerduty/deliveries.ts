@@ -1,17 +1,17 @@
 /**
- * https://developer.pagerduty.com/docs/webhooks-overview: subscriptions of version 3. An event carries nearly all of an
- * incident; when it was assigned, and when its status changed last, is known of the event or of what is stored.
+ * https://developer.pagerduty.com/docs/webhooks-overview: subscriptions of version 3. An event contains nearly all of an
+ * incident. The times of assignment and of the last change of status are taken from the event or from the stored record.
  */
 import type { RawRecord } from '../../database/table.ts'
 import { type DeliverySpec, type Effect, isSignedBySha256 } from '../../plugin-kit/index.ts'
 import incidentEntity, { incidents } from './entities/incidents.ts'
 import { services } from './kit.ts'
 
-/** Events that change the status; of others the time of the last change is that of what is stored. */
+/** Events that change the status. All others keep the stored time of the last change of status. */
 const OF_STATUS = new Set(['triggered', 'acknowledged', 'unacknowledged', 'resolved', 'reopened'])
 const OF_INCIDENT = new Set([...OF_STATUS, 'reassigned', 'escalated', 'delegated', 'priority_updated'])
 
-/** Lists tell whole seconds. */
+/** Lists have times in whole seconds. */
 const wholeSecond = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`
 const timeOf = (text: unknown): Date | null => {
   const time = new Date(typeof text === 'string' ? text : Number.NaN)
@@ -19,7 +19,7 @@ const timeOf = (text: unknown): Date | null => {
 }
 
 function assignmentsOf({ status, assignees = [] }: RawRecord, stored: RawRecord, at: string) {
-  // As lists have it: a resolved incident is nobody's any more.
+  // As in lists, a resolved incident is assigned to nobody.
   if (status === 'resolved') return []
   return assignees.map((assignee: RawRecord) => {
     const before = stored?.assignments?.find((each: RawRecord) => each.assignee?.id === assignee.id)
@@ -27,7 +27,7 @@ function assignmentsOf({ status, assignees = [] }: RawRecord, stored: RawRecord,
   })
 }
 
-/** In the words of the list of incidents. */
+/** Converts the data of an event into the form of the list of incidents. */
 function recordOf({ number, title, assignees: _, ...data }: RawRecord) {
   return { ...data, title, incident_number: number, summary: `[#${number}] ${title}` }
 }

@@ -16,6 +16,6 @@ export const entity = kit.entityMaker<Service, unknown>(({ columns }, { id }) =>
   'service_id' in columns ? { service_id: id } : {},
 )
 
-/** https://developer.pagerduty.com/docs/pagination: `total` is told only to those who ask for it. */
+/** https://developer.pagerduty.com/docs/pagination: `total` is returned only on request. */
 export const PAGE = offset({ size: 100, total: ({ body }) => body.total ?? undefined })
 export const WITH_TOTAL = { total: true }

@@ -32,7 +32,7 @@ export const refdiff: Plugin = {
     if (table === repos.name) await forgetRanges(database, rowId)
   },
   plans: {
-    // Tags can be compared once the history is there.
+    // This task comes after the scope, because tags can be compared only when the history is collected.
     afterScope: ({ repoId, settings: { refdiff: options } }) =>
       options && repoId ? { plugin: 'refdiff', subtasks: [], options: { ...options, repoId } } : undefined,
   },

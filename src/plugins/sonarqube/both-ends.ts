@@ -1,7 +1,7 @@
 import type { Paging } from '../../plugin-kit/index.ts'
 import { CAP, inPages } from './kit.ts'
 
-/** Of a list that is longer than SonarQube tells, the rest is read from its other end. */
+/** Reads a list in ascending order up to SonarQube's limit, and the rest of a longer list from its other end. */
 export const bothEnds: Paging = {
   ...inPages,
   at(request, { size, offset = 0 }) {

@@ -10,7 +10,7 @@ export interface CodeBlock {
   readonly msg: string
 }
 
-/** DevLake's ids: each is the hash of this block and of all before it, so that one function makes those of one extraction. */
+/** Makes DevLake's ids. Each is the hash of its block and all blocks before it, so one function must be used for a whole extraction. */
 export function codeBlockIds() {
   const hash = createHash('sha256')
   return (block: CodeBlock): string => {

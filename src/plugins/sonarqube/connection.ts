@@ -28,20 +28,20 @@ export const connectionFields: Fields = {
   rateLimitPerHour: { kind: 'integer', label: 'Requests per hour', isOptional: true },
 }
 
-/** The token is the user, without a password. */
+/** The token is sent as the user name, with an empty password. */
 export const sign = (token: string) => ({ authorization: `Basic ${Buffer.from(`${token}:`).toString('base64')}` })
 
 const CLOUD = /(^|\.)(sonarcloud\.io|sonarqube\.us)$/
 export const isCloud = (endpoint: string): boolean => CLOUD.test(new URL(endpoint).hostname)
 
-/** DevLake stores it in quotation marks. */
+/** Returns the organization. DevLake stores it in quotation marks. */
 export const organizationIn = ({ org }: Settings): string => String(org ?? '').replace(/^"(.*)"$/, '$1')
 export const ofOrganization = (settings: Settings) => {
   const organization = organizationIn(settings)
   return organization ? { organization } : {}
 }
 
-/** From 10.2 on: https://docs.sonarsource.com/sonarqube-server/10.2/setup-and-upgrade/release-upgrade-notes/ */
+/** From version 10.2 on: https://docs.sonarsource.com/sonarqube-server/10.2/setup-and-upgrade/release-upgrade-notes/ */
 const isSince = (version: string, [major, minor]: readonly [number, number]): boolean => {
   const [own = 0, ownMinor = 0] = version.split('.').map(Number)
   return own > major || (own === major && ownMinor >= minor)

@@ -1,4 +1,4 @@
-/** The measures of files. SonarQube tells at most 15 at once, so two lists fill one table, each its own columns. */
+/** The measures of files. SonarQube returns at most 15 at once, so two lists fill different columns of one table. */
 import { createHash } from 'node:crypto'
 import type { RawRecord, RowOf } from '../../database/table.ts'
 import { bigint, double, indexed, key, string, text } from '../../database/table.ts'
@@ -9,7 +9,7 @@ const measureOf = (measures: unknown, metric: string): string | undefined =>
   (Array.isArray(measures) ? measures : []).find((each) => each?.metric === metric)?.value
 const count = (metric: string) =>
   bigint(({ measures }: RawRecord) => Math.trunc(Number(measureOf(measures, metric) ?? 0)))
-/** In the precision in which DevLake reads it. */
+/** In the precision with which DevLake reads it. */
 const share = (metric: string) =>
   double(({ measures }: RawRecord) => Math.fround(Number(measureOf(measures, metric) ?? 0)))
 /** 1.0 is A, the best. */
@@ -45,7 +45,7 @@ const additional = {
 export const HALVES = { main: Object.keys(main), additional: Object.keys(additional) }
 type Half = keyof typeof HALVES
 
-/** DevLake's: a hash, since keys of files may be longer than an id. */
+/** As in DevLake, a hash, because the key of a file may be longer than an id. */
 export const fileKey = ({ key }: RawRecord): string => createHash('sha1').update(String(key)).digest('hex')
 
 export const fileMetrics = table('file_metrics', 'SonarqubeFileMetrics', {
@@ -71,7 +71,7 @@ export const measuresOf = (half: Half, { project_key }: Project) => ({
   },
 })
 
-/** What the other list has filled of a file. */
+/** The columns of a file that the other list has filled. */
 export const knownFile = byKey(fileMetrics, 'file_metrics_key', fileKey)
 export const halfOf = (half: Half, file: FileMetrics | undefined): Partial<FileMetrics> =>
   Object.fromEntries(Object.entries(file ?? {}).filter(([column]) => HALVES[half].includes(column)))

@@ -16,11 +16,11 @@ export const projects = kit.table('projects', 'SonarqubeProject', {
 })
 export type Project = RowOf<typeof projects>
 
-/** What a task carries with it: SonarQube has no rules. */
+/** The state of a task. SonarQube has no rules. */
 export interface TaskState {
   readonly blockIdOf: ReturnType<typeof codeBlockIds>
 }
-/** What collectors know about the server. */
+/** Properties of the server that collectors need. */
 export interface Server {
   /** The parameter that names the projects of issues: https://next.sonarqube.com/sonarqube/web_api/api/issues/search */
   readonly projectParam: 'components' | 'componentKeys'
@@ -31,7 +31,7 @@ export const entity = kit.entityMaker<Project, TaskState, Server>((each, scope) 
   'project_key' in each.columns ? { project_key: scope.project_key } : {},
 )
 
-/** SonarQube gives no more of one list, whatever the pages. */
+/** The largest number of records that SonarQube returns from one list, whatever the page size. */
 export const CAP = 10_000
 export const PAGE_SIZE = 500
 
@@ -46,6 +46,6 @@ export const inPages = pageNumber({
 export const hasProject = ({ scope }: { readonly scope: Project }): boolean => scope.project_key !== ''
 
 const LONGEST_KEY = 200
-/** Ids have place for 255 characters; the end of a longer key becomes a hash. */
+/** Shortens a key, because ids have room for only 255 characters. The end of a longer key is replaced by a hash. */
 export const shortKey = (name: string, longest = LONGEST_KEY): string =>
   name.length <= longest ? name : `${name.slice(0, longest - 65)}~${createHash('sha256').update(name).digest('hex')}`

@@ -2,14 +2,14 @@ import { type ExtraStep, refreshScope } from '../../plugin-kit/index.ts'
 
 export const projectRequest = (projectKey: string) => ({ path: 'components/show', query: { component: projectKey } })
 
-/** When a project was analysed last, and of which commit; it may also have been renamed since it was added. */
+/** Updates the scope with the date and the commit of the latest analysis, and with its name, which may have changed. */
 export const collectProject: ExtraStep = {
   name: 'CollectProject',
   domainTypes: ['CODEQUALITY'],
   async run(task, client) {
     const { project_key } = task.context.scope
     if (!project_key) return 0
-    // One that is gone is told by whoever collects from it.
+    // If it is deleted, the collectors of its data report that.
     const shown = await client.send({ ...projectRequest(project_key), accept: [404] }, task.signal)
     if (shown.status !== 200 || shown.body?.component?.key !== project_key) return 0
     const { name, qualifier = '', visibility = '', analysisDate } = shown.body.component

@@ -15,7 +15,7 @@ async function find({ client, settings, signal }: RemoteQuestion, asked: Asked) 
   return { children: body.components.map(entryOf) as RemoteEntry[], count: body.paging.total as number }
 }
 
-/** Projects are in no groups. */
+/** SonarQube has no groups of projects. */
 export const remoteScopes: RemoteScopes = {
   async list({ page, ...question }) {
     const { p = 1, ps = PAGE_SIZE } = page ?? {}
@@ -23,7 +23,7 @@ export const remoteScopes: RemoteScopes = {
     return { children, ...(p * ps < count && { next: { p: p + 1, ps } }) }
   },
   search: ({ search, page, pageSize, ...question }) =>
-    // The filter has no way to write a quotation mark.
+    // Quotation marks are removed, because the filter has no way to escape them.
     find(question, { p: page, ps: pageSize, filter: `query = "${search.replaceAll('"', '')}"` }),
 }
 

@@ -1,4 +1,4 @@
-/** More issues than SonarQube lists may be of one second, that of a first analysis: then kinds of issues are asked for one by one. */
+/** A first analysis may create more issues in one second than SonarQube lists. Then they are requested separately by kind. */
 const SEVERITIES = ['BLOCKER', 'CRITICAL', 'MAJOR', 'MINOR', 'INFO']
 const STATUSES = ['OPEN', 'CONFIRMED', 'REOPENED', 'RESOLVED', 'CLOSED']
 const TYPES = ['CODE_SMELL', 'BUG', 'VULNERABILITY']

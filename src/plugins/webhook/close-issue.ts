@@ -2,7 +2,7 @@ import { UserError } from '../../errors.ts'
 import { fieldName, type Inbox } from '../../plugin-kit/index.ts'
 import issueEntity, { fields, issues } from './entities/issues.ts'
 
-/** Closing says little: what is kept is the whole issue as it stands then, so that it can be made again from that. */
+/** A message that closes an issue contains little. The whole issue is kept as it is then, so that its rows can be made again from it. */
 export async function closeIssue(inbox: Inbox, issueKey: string, url: string): Promise<void> {
   const { connectionId, database } = inbox
   const issue = await database.kysely

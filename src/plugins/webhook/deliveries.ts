@@ -1,4 +1,4 @@
-/** What may be sent to a webhook connection. */
+/** The messages that may be sent to a webhook connection. */
 import type { Delivery, Message } from '../../plugin-kit/index.ts'
 import { closeIssue } from './close-issue.ts'
 import { deploymentMessage } from './entities/deployments.ts'
@@ -45,7 +45,7 @@ export const deliveries: readonly Delivery[] = [
   },
 ]
 
-/** DevLake shows the last two, too, and has no routes for them. */
+/** DevLake shows the last two as well, although it has no routes for them. */
 export const endpoints = {
   postIssuesEndpoint: 'issues',
   closeIssuesEndpoint: 'issue/:issueKey/close',

@@ -2,8 +2,8 @@ import { bigint, type Columns, common, defineTable, indexed, key } from '../../d
 import { pluginKit } from '../../plugin-kit/index.ts'
 
 /**
- * A tool table. Ids have no part for the kind of thing: `webhook:1` is the connection, `webhook:1:KEY` whatever was sent
- * to it. What a message brought is looked for by the message.
+ * Defines a tool table. Ids contain no kind of record: `webhook:1` is the connection, and `webhook:1:KEY` any record that was
+ * sent to it. The raw id has an index, because the rows that a message brought are looked up by the message.
  */
 export const table = <const C extends Columns>(name: string, columns: C) =>
   defineTable(
@@ -19,7 +19,7 @@ export const table = <const C extends Columns>(name: string, columns: C) =>
 
 export const entity = pluginKit('webhook').entityMaker<undefined, undefined>(() => ({}))
 
-/** Whole units from one moment to another; null when one is missing or they stand in the wrong order. */
+/** Returns the whole units from one moment to another. Null when one is missing or they are in the wrong order. */
 export function spanOf(start: Date | null, end: Date | null, unitMs: number): number | null {
   const span = start && end ? end.getTime() - start.getTime() : -1
   return span < 0 ? null : Math.floor(span / unitMs)

@@ -32,13 +32,13 @@ export const syncOperations = table('sync_operations', 'ArgocdSyncOperation', {
     const { automated, username } = syncValues(sync).initiatedBy ?? {}
     return automated ? 'automated' : username
   }),
-  // Of the application as it is now, which says nothing of what it was then.
+  // These columns stay empty: the status of the application is that of today, and says nothing about the time of the sync.
   sync_status: string(100, () => ''),
   health_status: string(100, () => ''),
   resources_count: bigint((sync) => syncValues(sync).resources?.length),
   container_images: json((sync) => imagesIn(syncValues(sync).resources)),
 })
-/** What was deployed of each source; DevLake knows one alone. */
+/** The revision that was deployed from each source. DevLake stores only one of them. */
 export const syncSources = table('sync_sources', 'ArgocdSyncSource', {
   application_name: key(string((_source, { scope }) => scope.name)),
   deployment_id: key(bigint()),
@@ -57,7 +57,10 @@ export const revisionImages = table('revision_images', 'ArgocdRevisionImage', {
 const RESULT = { SUCCESS: ['Succeeded'], FAILURE: ['Failed', 'Error', 'Terminating'] }
 const STATUS = { DONE: ['Succeeded', 'Failed', 'Error'], IN_PROGRESS: ['Running', 'Terminating'] }
 
-/** Commits, each once; of what has none its version, since a deployment without one would not count. */
+/**
+ * Returns each commit once. If no source has a commit, the version of the first source is used, since a deployment without a
+ * commit would not count.
+ */
 function commitsOf(sources: readonly RowOf<typeof syncSources>[]): readonly RowOf<typeof syncSources>[] {
   const inOrder = sources.toSorted((one, other) => one.position - other.position)
   const commits = inOrder.filter(({ revision }) => isCommit(revision))
@@ -132,7 +135,7 @@ export default entity(syncOperations, {
       )
       for (const [index, source] of commitsOf(own).entries()) {
         yield cicdDeploymentCommits.row({
-          // DevLake's of the first.
+          // The first commit gets the same id as in DevLake.
           id: index === 0 ? id : `${id}:${source.position}`,
           cicd_deployment_id: id,
           ...deployment,

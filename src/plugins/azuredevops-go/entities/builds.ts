@@ -61,7 +61,7 @@ export default entity(builds, {
     dependsOn: DELIVERY_FIELDS,
     *rows(build, { idOf, scope, scopeConfig }) {
       const id = idOf(builds, build.azuredevops_id)
-      // Tags can say what a build is for, too.
+      // The purpose of a build can also be given by its tags.
       const named = `${build.name};${build.tags}`
       yield cicdPipelines.row({
         id,
@@ -83,7 +83,7 @@ export default entity(builds, {
           pipeline_id: id,
           commit_sha: build.source_version,
           branch: build.source_branch,
-          repo_id: build.repository_id, // DevLake's: the bare id
+          repo_id: build.repository_id, // as in DevLake, the plain id
           repo_url: scope.url,
         })
       }
@@ -91,7 +91,7 @@ export default entity(builds, {
   },
 })
 
-/** One round of requests for each build that is new, has ended since, or may still change. */
+/** Requests for each build that is new, has ended since the last run, or may still change. */
 export const forEachBuild = {
   table: builds,
   input: ({ azuredevops_id }: { azuredevops_id: number }) => ({ AzuredevopsId: azuredevops_id }),

@@ -6,7 +6,7 @@ import { innerJoin, offset } from '../../../plugin-kit/index.ts'
 import { byToken, entity, inputId, inRepo, repos, repositoryId, reviews, table, versioned } from '../kit.ts'
 import { ofPullRequest, pullRequests } from './pull-requests.ts'
 
-/** Keyed by the sha alone, as in the domain layer. */
+/** The key is the sha alone, as in the domain layer. */
 export const commits = defineTable(
   '_tool_azuredevops_go_commits',
   {
@@ -18,7 +18,7 @@ export const commits = defineTable(
     committer_name: string('committer.name'),
     committer_email: string('committer.email'),
     committed_date: timestamp('committer.date'),
-    // Lists of commits tell where people see one; those of pull requests may tell only its address in the API.
+    // Lists of commits have the address of the web page. Those of pull requests may have only the address in the API.
     web_url: string(({ remoteUrl, url }) => remoteUrl || url),
     additions: bigint('changeCounts.Add'),
     deletions: bigint('changeCounts.Delete'),
@@ -31,7 +31,7 @@ export const repoCommits = table('repo_commits', 'AzuredevopsRepoCommit', {
   repository_id: key(string(repositoryId)),
   commit_sha: key(string(40, 'commitId')),
 })
-/** DevLake's order of the key. */
+/** The columns of the key are in DevLake's order. */
 export const pullRequestCommits = defineTable(
   '_tool_azuredevops_go_pull_request_commits',
   {
@@ -46,7 +46,7 @@ export const pullRequestCommits = defineTable(
   { idPrefix: 'azuredevops_go:AzuredevopsPrCommit' },
 )
 
-/** Off by default: git itself tells commits faster (gitextractor). */
+/** Off by default, because gitextractor reads commits faster from git itself. */
 export default entity(repoCommits, {
   label: 'Api Commits',
   domainTypes: ['CODE'],
@@ -100,7 +100,7 @@ export const pullRequestCommitsEntity = entity(pullRequestCommits, {
   collect: {
     forEach: {
       table: pullRequests,
-      // The commits of a pull request are those of its head that its target lacks.
+      // The commits of a pull request are those that its head has and its target lacks, so both are part of the input.
       input: ({ azuredevops_id, source_commit_sha, target_ref_name, target_commit_sha }) => ({
         AzuredevopsId: azuredevops_id,
         Head: source_commit_sha,
@@ -117,7 +117,7 @@ export const pullRequestCommitsEntity = entity(pullRequestCommits, {
   extract: {
     edition: 1,
     writes: [commits, repoCommits],
-    // A force push takes commits away: those of a pull request are replaced together.
+    // A force push removes commits, so all commits of a pull request are replaced together.
     owns: [{ table: pullRequestCommits, by: { connection_id: 'connection_id', pull_request_id: 'pull_request_id' } }],
     rows: (commit, { read }) => [read(commits, commit), read(repoCommits, commit), read(pullRequestCommits, commit)],
   },

@@ -9,13 +9,13 @@ import { builds } from './builds.ts'
 
 const RESULT = { SUCCESS: ['succeeded', 'succeededWithIssues'], FAILURE: ['failed', 'canceled', 'abandoned'] }
 
-/** Of a project: each of its repositories has them all. */
+/** Environments belong to a project, so each of its repositories has all of them. */
 export const environments = table('environments', 'AzuredevopsEnvironment', {
   repository_id: key(string(191, repositoryId)),
   id: key(bigint()),
   name: string(),
 })
-/** What jobs of pipelines deployed. Those of other repositories are not converted. */
+/** Deployments by jobs of pipelines. Those of other repositories are not converted. */
 export const environmentDeployments = table('environment_deployments', 'AzuredevopsEnvironmentDeployment', {
   repository_id: key(string(191, repositoryId)),
   environment_id: key(bigint(inputId)),
@@ -38,7 +38,7 @@ export default entity(environments, {
     when: hasBuilds,
     request: ({ scope }) => preview(inProject(scope, 'distributedtask/environments')),
     paging: byToken(100),
-    emptyOn: [404], // a server that is older than environments
+    emptyOn: [404], // an older server without environments
     canBeSwitchedOff: true,
   },
 })

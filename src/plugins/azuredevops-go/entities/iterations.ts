@@ -13,7 +13,7 @@ export const iterations = table('iterations', 'AzuredevopsIteration', {
   finish_date: timestamp('attributes.finishDate'),
 })
 
-/** The tree of iterations, as a list. Those without dates only hold others. */
+/** Turns the tree of iterations into a list. Iterations without dates only contain others. */
 function* within(node: RawRecord): Generator<RawRecord> {
   const { children = [], ...own } = node
   yield own

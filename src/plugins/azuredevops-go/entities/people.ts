@@ -4,7 +4,7 @@ import { accounts } from '../../../domain/people.ts'
 import type { AnyExtractContext } from '../../../plugin-kit/index.ts'
 import { byToken, entity, inOrganization, onHost, preview, table } from '../kit.ts'
 
-/** As the directory lists them. Its ids are not those by which pull requests and work items name people. */
+/** People as the directory lists them. Pull requests and work items refer to people by other ids. */
 export const users = table('users', 'AzuredevopsUser', {
   azuredevops_id: key(string(191, 'originId')),
   origin: string(),
@@ -14,7 +14,7 @@ export const users = table('users', 'AzuredevopsUser', {
   display_name: string('displayName'),
   url: string(),
 })
-/** As pull requests, comments and work items name them. */
+/** People as pull requests, comments and work items name them. */
 export const identities = table('identities', 'AzuredevopsIdentity', {
   azuredevops_id: key(string(191, 'id')),
   display_name: string('displayName'),
@@ -22,11 +22,11 @@ export const identities = table('identities', 'AzuredevopsIdentity', {
 })
 
 type Reading = Pick<AnyExtractContext, 'read'>
-/** What is no person, or is not told, is left out. */
+/** Leaves out missing entries, and those that are not persons. */
 export const peopleIn = (people: readonly RawRecord[], { read }: Reading): TableRow[] =>
   people.filter((one) => one?.id && !one.isContainer).map((one) => read(identities, one))
 
-/** Needs a right of its own, and brings nobody whom the records do not name: asked for by name alone. */
+/** Collected only on request: it needs an additional right, and adds only people whom no record names. */
 export const usersEntity = entity(users, {
   label: 'Accounts',
   domainTypes: ['CROSS'],

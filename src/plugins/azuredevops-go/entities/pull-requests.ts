@@ -49,7 +49,7 @@ export const reviewers = table('pull_request_reviewers', 'AzuredevopsPrReviewer'
 })
 export { labels as pullRequestLabelRows }
 
-/** For tables whose rows belong to a pull request; `where` then names the repository. */
+/** For tables whose rows belong to a pull request. `where` limits them to the repository. */
 export const ofPullRequest = {
   joins: {
     pullRequest: innerJoin(pullRequests, { connection_id: 'connection_id', azuredevops_id: 'pull_request_id' }),
@@ -59,8 +59,8 @@ export const ofPullRequest = {
 
 const WEEK = 7 * 86_400_000
 /**
- * Nothing tells when a pull request was changed. While it is open it is asked for in every run, and once more after it was
- * closed; people go on talking for a while.
+ * There is no time of the last change. So an open pull request is requested in every run, and a closed one once more within a
+ * week, because people continue to discuss for a while.
  */
 export const forEachPullRequest = {
   table: pullRequests,
@@ -81,7 +81,7 @@ export default entity(pullRequests, {
   raw: RAW,
   collect: {
     when: reviews,
-    // The whole list, newest first: it can be filtered by when they were made or closed, and changes are neither.
+    // The whole list is read, newest first. It can be filtered only by times of creation or closing, which do not show other changes.
     request: ({ scope }) => versioned(inRepo(scope, 'pullrequests'), { 'searchCriteria.status': 'all' }),
     paging: SKIP,
     key: ({ pullRequestId }) => pullRequestId,

@@ -21,7 +21,7 @@ import { builds } from './builds.ts'
 const RESULT = { SUCCESS: ['succeeded', 'partiallySucceeded'], FAILURE: ['failed'] }
 const STATUS = { DONE: [...RESULT.SUCCESS, ...RESULT.FAILURE], IN_PROGRESS: ['inProgress'] }
 
-/** Of classic releases: each is deployed to one environment after the other. */
+/** Deployments of classic releases: each release is deployed to one environment after the other. */
 export const releaseDeployments = table('release_deployments', 'AzuredevopsReleaseDeployment', {
   repository_id: key(string(191, repositoryId)),
   id: key(bigint()),
@@ -45,7 +45,7 @@ interface Source {
   readonly commit_sha: string
   readonly branch: string
 }
-/** What of the repository is in a release: a build of it, or a commit. Undefined: nothing. */
+/** Finds the part of a release that comes from the repository: a build of it, or a commit. Undefined if there is none. */
 function sourceOf({ release }: RawRecord, { id, external_id }: Repo): Source | undefined {
   for (const { type, definitionReference: about } of release?.artifacts ?? []) {
     const isBuild = type === 'Build'

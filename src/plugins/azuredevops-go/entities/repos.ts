@@ -3,7 +3,7 @@ import { cicdScopes } from '../../../domain/devops.ts'
 import { boards } from '../../../domain/ticket.ts'
 import { entity, isBoard, isNative, repos } from '../kit.ts'
 
-/** The code of a repository elsewhere comes through a connection to where it is; here it only has builds. */
+/** The code of a repository at another host is collected through a connection to that host. Here it has only builds. */
 export default entity(repos, {
   label: 'Repo',
   domainTypes: ['CODE', 'TICKET', 'CICD', 'CODEREVIEW', 'CROSS'],

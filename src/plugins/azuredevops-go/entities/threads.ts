@@ -17,7 +17,7 @@ export const comments = table('pull_request_comments', 'AzuredevopsPrComment', {
   status: string(100),
 })
 
-/** What Azure DevOps notes in a thread of its own when somebody votes; 0 takes a vote back. */
+/** Azure DevOps adds a thread of its own when somebody votes. A vote of 0 withdraws an earlier one. */
 const VOTES = new Map([
   ['10', 'APPROVED'],
   ['5', 'APPROVED'],
@@ -30,7 +30,7 @@ const voteIn = (thread: RawRecord): string | undefined =>
     ? VOTES.get(property(thread, 'CodeReviewVoteResult'))
     : undefined
 
-/** What people said or voted, and nothing that Azure DevOps notes besides. */
+/** Keeps what people wrote or voted, and leaves out other entries that Azure DevOps adds. */
 function kindOf(thread: RawRecord, { commentType }: RawRecord): { type: string; status: string } | undefined {
   const vote = voteIn(thread)
   if (vote) return { type: 'REVIEW', status: vote }

@@ -30,7 +30,7 @@ export default entity(timelineRecords, {
     forEach: forEachBuild,
     request: ({ scope, input }) => versioned(inProject(scope, `build/builds/${input.AzuredevopsId}/timeline`)),
     records: (timeline) => timeline?.records ?? [],
-    emptyOn: [204, 404], // not begun, or deleted since
+    emptyOn: [204, 404], // not started, or deleted since
   },
   convert: {
     to: [cicdTasks],

@@ -1,7 +1,7 @@
 import { key, string } from '../../../database/table.ts'
 import { entity, inProject, plans, repositoryId, table, versioned } from '../kit.ts'
 
-/** Teams invent states; what they stand for is one of a few categories. */
+/** Teams define their own states. Each state belongs to one of a few categories. */
 export const states = table('work_item_states', 'AzuredevopsWorkItemState', {
   board_id: key(string(191, repositoryId)),
   name: key(string()),

@@ -9,31 +9,31 @@ import { identities, peopleIn, users } from './people.ts'
 import { stateName, states } from './work-item-types.ts'
 
 const RAW = 'azuredevops_go_api_work_items'
-/** Names of fields have dots in them. */
+/** Names of fields contain dots, so paths with dots cannot address them. */
 const field =
   (name: string) =>
   ({ fields }: RawRecord) =>
     fields?.[name]
 const COMMON = 'Microsoft.VSTS.Common'
 const SCHEDULING = 'Microsoft.VSTS.Scheduling'
-/** `Ada <ada@example.com>` is Ada. */
+/** Removes the address: `Ada <ada@example.com>` becomes Ada. */
 const withoutAddress = (person: string): string =>
   person.endsWith('>') && person.includes('<') ? person.slice(0, person.lastIndexOf('<')).trimEnd() : person
-/** Older servers write people as text. */
+/** Older servers give people as text. */
 const person = (name: string) => (record: RawRecord) => {
   const value = field(name)(record)
   return typeof value === 'string' ? { displayName: withoutAddress(value) } : (value ?? {})
 }
 const creator = person('System.CreatedBy')
 const assignee = person('System.AssignedTo')
-/** `one; two` */
+/** Splits tags such as `one; two`. */
 const tagsOf = (record: RawRecord): string[] =>
   String(field('System.Tags')(record) ?? '')
     .split(';')
     .map((tag) => tag.trim())
     .filter(Boolean)
 
-/** A type that is, or that a rule calls, an incident goes before the tags; otherwise the last that matches decides. */
+/** A type that is an incident, by itself or by a rule, takes precedence over the tags. Otherwise the last match decides. */
 function standardType(item: RawRecord, { scopeConfig }: { readonly scopeConfig: Rules }): string {
   const type: string = field('System.WorkItemType')(item) ?? ''
   const own = scopeConfig.typeOfIncident(type) || scopeConfig.issueTypeOf([type])
@@ -69,7 +69,7 @@ const tags = table('work_item_tags', 'AzuredevopsWorkItemTag', {
   work_item_id: key(bigint()),
   name: key(string()),
 })
-/** Which work item is part of which; one that was taken apart again is told as not active. */
+/** Links of work items to the parts of which they consist. A link that was removed is listed as not active. */
 const links = table('work_item_links', 'AzuredevopsWorkItemLink', {
   parent_id: key(bigint('attributes.sourceId')),
   child_id: key(bigint('attributes.targetId')),
@@ -79,13 +79,13 @@ const links = table('work_item_links', 'AzuredevopsWorkItemLink', {
 
 export { links as workItemLinks, tags as workItemTags }
 
-/** Everything that changed since a moment, in any number: made for those who copy a whole project. */
+/** Reads all changes since a moment, without a limit on their number. This API is made for copying whole projects. */
 const batches = cursor({
   size: 200,
   param: 'continuationToken',
   next: ({ isLastBatch, continuationToken }) => (isLastBatch === false ? continuationToken : null),
 })
-/** Where to continue from says since when, too, and Azure DevOps refuses both together. */
+/** The continuation token contains the start time, and Azure DevOps refuses requests that have both. */
 const reported: Paging = {
   ...batches,
   at: (request, state) =>

@@ -20,7 +20,7 @@ import {
 import { deployEnvironments } from './deploy-environments.ts'
 import { planBuildCommits, planBuilds } from './plan-builds.ts'
 
-/** Cut to whole seconds, as DevLake stores it. 0 stands for "not yet". */
+/** Cuts times to whole seconds, as DevLake stores them. 0 means "not yet". */
 const secondOf = (field: string) =>
   timestamp((deployment: RawRecord) =>
     deployment[field] > 0 ? new Date(Math.floor(deployment[field] / 1000) * 1000) : null,
@@ -51,8 +51,8 @@ export const commitId = (connectionId: number, { deploy_build_id }: DeployBuild,
   `bamboo:deployBuildWithVcsRevision:${connectionId}:${deploy_build_id}:${repository_id}`
 
 /**
- * In DevLake a deployment and its commits have ids that never meet. Here a deployment has the id that DevLake gives to
- * its first commit, so that they do.
+ * In DevLake, the ids of a deployment and of its commits do not match. Here a deployment has the id that DevLake gives to its
+ * first commit, so that they do.
  */
 export function deploymentId(connectionId: number, deployment: DeployBuild, commits: readonly Commit[] = []): string {
   const [first] = [...commits].sort((one, other) => one.repository_id - other.repository_id)
@@ -63,7 +63,7 @@ export function deploymentId(connectionId: number, deployment: DeployBuild, comm
 
 type Context = Pick<EntityContext<Plan, { isProduction(name: string): boolean }>, 'idOf' | 'scope' | 'scopeConfig'>
 
-/** What the rows of a deployment and of its commits have in common. */
+/** Columns that a deployment and its commits share. */
 export function deploymentValues(deployment: DeployBuild, { idOf, scope, scopeConfig }: Context) {
   const { environment, executed_date: started, finished_date: finished } = deployment
   const name = `${scope.name}/${deployment.deployment_version_name}`
@@ -125,7 +125,7 @@ export default entity(deployBuilds, {
       const { plan_result_key } = deployment
       const id = deploymentId(connectionId, deployment, lookups.commits.get(plan_result_key))
       yield cicdDeployments.row({ id, ...deploymentValues(deployment, context) })
-      // What was deployed is what a build of the plan made.
+      // The deployed version was made by a build of the plan.
       if (plan_result_key)
         yield deploymentRuns.row({ deployment_id: id, pipeline_id: idOf(planBuilds, plan_result_key) })
     },

@@ -27,7 +27,7 @@ const deliveryOf = (build: RawRecord, { scopeConfig }: RulesContext) =>
 export const jobBuilds = table('job_builds', 'BambooJobBuild', {
   job_build_key: key(string(191, 'key')),
   ...resultColumns,
-  // Jobs have no numbers of their own: a job is built with its plan.
+  // Builds of jobs have no numbers of their own, because a job is built together with its plan.
   plan_build_key: indexed(string(191, ({ number }, { scope }) => `${scope.plan_key}-${number}`)),
   job_name: indexed(string(191, nameOf)),
   job_key: indexed(string(191, ({ plan }, { input }) => input?.JobKey ?? plan?.key)),

@@ -87,14 +87,14 @@ export default entity(planBuilds, {
   convert: {
     to: [cicdPipelines],
     *rows(build, { idOf, scope }) {
-      // It waits, or was never run.
+      // The build is waiting, or was never run.
       if (!build.build_started_time) return
       const title = titleOf(build)
       yield cicdPipelines.row({
         id: idOf(planBuilds, build.plan_build_key),
         name: title,
         display_title: title,
-        url: browseUrl(build.link_href, build.plan_key), // that of the plan, as in DevLake
+        url: browseUrl(build.link_href, build.plan_key), // the page of the plan, as in DevLake
         result: classify(build.build_state, RESULT, ''),
         status: classify(build.life_cycle_state, STATUS, 'OTHER'),
         original_result: build.build_state,

@@ -8,7 +8,7 @@ import { forEachPullRequest, merges, pullRequestId, pullRequests } from './pull-
 const RAW = 'bitbucket_server_api_pull_request_activities'
 const WEEK = 7 * 24 * 3_600_000
 
-/** DevLake's: the times of the row are those of the comment. */
+/** As in DevLake, the times of the row are those of the comment. */
 export const comments = defineTable(
   '_tool_bitbucket_server_pull_request_comments',
   {
@@ -25,7 +25,7 @@ export const comments = defineTable(
   },
   { idPrefix: 'bitbucket_server:BitbucketServerPrComment' },
 )
-/** What else people did, and where they wrote. DevLake has no such table. */
+/** Other actions of people, and the place of their comments. DevLake has no such table. */
 export const activities = table('pull_request_activities', 'BitbucketServerPrActivity', {
   bitbucket_id: key(bigint('id')),
   repo_id: indexed(string(191, repoId), 'pr'),
@@ -65,7 +65,7 @@ export default entity(activities, {
   domainTypes: ['CODEREVIEW', 'CROSS'],
   raw: RAW,
   collect: {
-    // Comments and approvals do not change a pull request.
+    // The time of change is not enough, because comments and approvals do not change a pull request.
     forEach: { ...forEachPullRequest, again: { where: { state: 'OPEN' }, within: WEEK } },
     request: ({ scope, input }) => ({ path: inRepo(scope, `pull-requests/${input.BitbucketId}/activities`) }),
     paging: PAGE,

@@ -8,7 +8,7 @@ export const commits = table('pull_request_commits', 'BitbucketServerPrCommit', 
   repo_id: key(string(191, repoId)),
   pull_request_id: key(pullRequestId()),
   commit_sha: key(string(40, 'id')),
-  // Of an author without an account, only the name in git is told.
+  // An author without an account has only the name in git.
   commit_author_name: text(({ author }) => author?.displayName || author?.name),
   commit_author_email: text('author.emailAddress'),
   commit_authored_date: zeroTime(timestamp(epochMilliseconds('authorTimestamp'))),
@@ -24,7 +24,7 @@ export default entity(commits, {
     request: ({ scope, input }) => ({ path: inRepo(scope, `pull-requests/${input.BitbucketId}/commits`) }),
     paging: PAGE,
     records: values,
-    emptyOn: [404], // the commits are gone, or the pull request
+    emptyOn: [404], // the commits or the pull request no longer exist
   },
   convert: {
     to: [domainCommits],

@@ -14,7 +14,7 @@ export const pullRequests = table('pull_requests', 'BitbucketServerPullRequest',
   bitbucket_id: key(bigint('id')),
   number: indexed(bigint('id')),
   base_repo_id: text(repoId),
-  head_repo_id: text('fromRef.repository.slug'), // DevLake's: without the project
+  head_repo_id: text('fromRef.repository.slug'), // as in DevLake, without the project
   state: string(),
   title: text(),
   description: text(),
@@ -27,7 +27,7 @@ export const pullRequests = table('pull_requests', 'BitbucketServerPullRequest',
   body: text(() => ''),
   type: string(({ title }, { scopeConfig }) => scopeConfig.typeOf(title ?? '')),
   component: string(({ description }, { scopeConfig }) => scopeConfig.componentOf(description ?? '')),
-  merge_commit_sha: string(40, 'properties.mergeCommit.id'), // servers before 7.0 tell it in the activities alone
+  merge_commit_sha: string(40, 'properties.mergeCommit.id'), // servers before 7.0 have it only in the activities
   head_ref: string('fromRef.displayId'),
   base_ref: string('toRef.displayId'),
   base_commit_sha: string('toRef.latestCommit'),
@@ -36,7 +36,7 @@ export const pullRequests = table('pull_requests', 'BitbucketServerPullRequest',
   author_name: string('author.user.displayName'),
   author_id: bigint('author.user.id'),
 })
-/** DevLake has no reviewers of Bitbucket Server. */
+/** DevLake does not store reviewers for Bitbucket Server. */
 export const reviewers = table('pull_request_reviewers', 'BitbucketServerPrReviewer', {
   repo_id: key(string(repoId)),
   pull_request_id: key(bigint()),
@@ -46,7 +46,7 @@ export const reviewers = table('pull_request_reviewers', 'BitbucketServerPrRevie
   approved: boolean(),
   status: string(100),
 })
-/** How a pull request was merged, out of its activities; a table of its own, since other records tell the rest. */
+/** The merge of a pull request, taken from its activities. It has a separate table, because other records provide the other columns. */
 export const merges = table('pull_request_merges', 'BitbucketServerPrMerge', {
   repo_id: key(string(repoId)),
   pull_request_id: key(pullRequestId()),
@@ -59,7 +59,7 @@ export function pullRequestId() {
   return bigint((_record: unknown, { input }: RawRecord) => input.BitbucketId)
 }
 
-/** One round of requests for each pull request that changed; DevLake's names stand in the stored input. */
+/** Requests for each pull request that has changed. The stored input uses DevLake's names. */
 export const forEachPullRequest = {
   table: pullRequests,
   input: ({ bitbucket_id, repo_id }: { bitbucket_id: number; repo_id: string }) => ({
@@ -77,11 +77,11 @@ export default entity(pullRequests, {
   domainTypes: ['CODEREVIEW', 'CROSS'],
   raw: RAW,
   collect: {
-    // The server neither filters by time nor says by which time it sorts: the list is read as a whole.
+    // The server cannot filter by time, and does not say by which time it sorts, so the whole list is read.
     request: ({ scope }) => ({ path: inRepo(scope, 'pull-requests'), query: { state: 'ALL' } }),
     paging: PAGE,
     records: values,
-    // Numbers begin anew in every repository.
+    // The key contains the repository, because numbers start again in every repository.
     key: ({ id, toRef }) => `${idOfRepo(toRef.repository)}/${id}`,
   },
   extract: {

@@ -1,7 +1,7 @@
 import { repos as domainRepos } from '../../../domain/code.ts'
 import { entity, repos } from '../kit.ts'
 
-/** DevLake also writes a board and a place of builds, of which Bitbucket Data Center tells nothing. */
+/** DevLake also writes a board and a scope for builds, although Bitbucket Data Center reports neither issues nor builds. */
 export default entity(repos, {
   label: 'Repo',
   domainTypes: ['CODE', 'CODEREVIEW', 'CROSS'],

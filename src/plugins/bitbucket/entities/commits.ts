@@ -6,7 +6,7 @@ import { type AnyExtractContext, innerJoin } from '../../../plugin-kit/index.ts'
 import { accounts, entity, inRepo, pages, peopleIn, repoId, repos, table, values } from '../kit.ts'
 import { forEachPullRequest, pullRequestId, pullRequests } from './pull-requests.ts'
 
-/** Git's own words for who wrote it: `Ada <ada@example.com>`. */
+/** Reads the author as git stores it: `Ada <ada@example.com>`. */
 function signature({ author }: RawRecord): { name: string; email: string } {
   const text = String(author?.raw ?? '').trim()
   const start = text.lastIndexOf('<')
@@ -17,7 +17,7 @@ const authorName = (commit: RawRecord): string =>
   signature(commit).name || commit.author?.user?.display_name || commit.author?.raw
 const authorEmail = (commit: RawRecord): string => signature(commit).email
 
-/** Keyed by the sha alone, as in the domain layer. */
+/** The key is the sha alone, as in the domain layer. */
 export const commits = defineTable(
   '_tool_bitbucket_commits',
   {
@@ -64,7 +64,7 @@ export default entity(pullRequestCommits, {
     paging: pages(100),
     records: values,
     key: ({ hash }) => hash,
-    emptyOn: [404], // the branch of a declined one is gone
+    emptyOn: [404], // the branch of a declined pull request was deleted
   },
   extract: {
     writes: [commits, repoCommits, accounts],
@@ -87,7 +87,7 @@ export default entity(pullRequestCommits, {
   },
 })
 
-/** Off by default: git itself tells commits faster. */
+/** Off by default, because git itself is faster. */
 export const allCommits = entity(repoCommits, {
   label: 'Commits',
   domainTypes: ['CODE'],

@@ -7,7 +7,7 @@ import { innerJoin, wholeTable } from '../../../plugin-kit/index.ts'
 import { entity, inRepo, pages, repoId, repos, table, values } from '../kit.ts'
 import { pipelines } from './pipelines.ts'
 
-/** Deployments name theirs by id alone unless asked for more. DevLake has no such table. */
+/** Deployments contain only the id of their environment, unless more is requested. DevLake has no such table. */
 export const environments = table('environments', 'BitbucketEnvironment', {
   uuid: key(string(100)),
   repo_id: indexed(string(repoId)),
@@ -43,7 +43,7 @@ export const deployments = table('deployments', 'BitbucketDeployment', {
 const RESULT = { SUCCESS: ['COMPLETED', 'SUCCESSFUL'], FAILURE: ['FAILED', 'STOPPED', 'CANCELLED'] }
 const STATUS = { DONE: [...RESULT.SUCCESS, ...RESULT.FAILURE], IN_PROGRESS: ['IN_PROGRESS', 'PENDING', 'RUNNING'] }
 
-/** The commit may be told by its first digits; that of the pipeline is whole. */
+/** The deployment may contain an abbreviated sha, while the pipeline has the whole one. */
 const wholeSha = (sha: string, whole: string): string => (whole.startsWith(sha) ? whole : sha)
 
 export const environmentsEntity = entity(environments, {

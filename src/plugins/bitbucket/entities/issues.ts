@@ -30,7 +30,7 @@ export const issues = table('issues', 'BitbucketIssue', {
   title: string(),
   body: text('content.raw'),
   priority: string(),
-  type: string(100), // DevLake's: the kind of the record, which is always `issue`
+  type: string(100), // as in DevLake, the kind of the record, which is always `issue`
   author_id: string('reporter.account_id'),
   author_name: string('reporter.display_name'),
   assignee_id: string('assignee.account_id'),
@@ -38,13 +38,13 @@ export const issues = table('issues', 'BitbucketIssue', {
   milestone_id: indexed(bigint('milestone.id')),
   lead_time_minutes: optional(bigint(() => null)),
   url: string('links.self.href'),
-  closed_at: timestamp(() => null), // Bitbucket does not tell it
+  closed_at: timestamp(() => null), // Bitbucket has no such value
   bitbucket_created_at: zeroTime(timestamp('created_on')),
   bitbucket_updated_at: indexed(zeroTime(timestamp('updated_on'))),
   severity: string(() => ''),
   component: text('component.name'),
 })
-/** DevLake's: they do not name their repository, so that only where they come from tells it. */
+/** As in DevLake, these rows have no repository. It is known only from their origin. */
 export const comments = table('issue_comments', 'BitbucketIssueComment', {
   bitbucket_id: key(bigint('id')),
   issue_id: indexed(bigint(({ issue }: RawRecord, { input }: RawRecord) => issue?.id ?? input.BitbucketId)),
@@ -66,7 +66,7 @@ export default entity(issues, {
     request: ({ scope }) => ({ path: inRepo(scope, 'issues'), query: BY_CHANGE }),
     paging: pages(100),
     records: values,
-    // Numbers begin anew in every repository.
+    // The key is an address, because numbers start again in every repository.
     key: ({ id, links }) => links?.self?.href ?? id,
     incremental: { filterBy: changedSince },
     emptyOn: NO_TRACKER,

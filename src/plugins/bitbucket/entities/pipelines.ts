@@ -17,10 +17,10 @@ import {
   values,
 } from '../kit.ts'
 
-/** Steps that failed can be started again, which moves the end of their pipeline. */
+/** Steps that failed can be started again, which changes the end of their pipeline. */
 const DAYS_OF_RERUNS = 14
 
-/** DevLake's: pipelines have no names, so all patterns look at the branch or tag. */
+/** As in DevLake, all patterns are matched against the branch or tag, because pipelines have no names. */
 const deliveryOf = ({ target }: RawRecord, { scopeConfig }: RulesContext) =>
   scopeConfig.deliveryOf({ names: [target?.ref_name ?? ''], branches: [target?.ref_name] })
 
@@ -71,7 +71,7 @@ export default entity(pipelines, {
       const url = build_number ? `${scope.html_url}/pipelines/results/${build_number}` : ''
       yield cicdPipelines.row({
         id,
-        name: `${id}/${build_number}`, // DevLake's
+        name: `${id}/${build_number}`, // as in DevLake
         display_title,
         url,
         result: classify(pipeline.result, RESULT, ''),

@@ -42,7 +42,7 @@ export default entity(comments, {
         body: comment.body,
         account_id: idOf(accounts, comment.author_id || null),
         created_date: comment.bitbucket_created_at,
-        type: comment.type, // Bitbucket's own word, as in DevLake
+        type: comment.type, // Bitbucket's own value, as in DevLake
       }),
     ],
   },

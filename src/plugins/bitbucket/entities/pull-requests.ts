@@ -29,13 +29,13 @@ export const pullRequests = table('pull_requests', 'BitbucketPullRequest', {
   bitbucket_id: key(bigint('id')),
   number: indexed(bigint('id')),
   base_repo_id: text('destination.repository.full_name'),
-  head_repo_id: text('source.repository.full_name'), // empty: the fork is gone
+  head_repo_id: text('source.repository.full_name'), // empty if the fork was deleted
   state: string(),
   title: text(),
   description: text(),
   bitbucket_created_at: zeroTime(timestamp('created_on')),
   bitbucket_updated_at: indexed(zeroTime(timestamp('updated_on'))),
-  // Bitbucket does not tell when one was declined; nothing but comments changes it later.
+  // Bitbucket has no time of declining. After that, only comments change the pull request.
   closed_at: timestamp(({ state, updated_on, merge_commit }) =>
     CLOSED.includes(state) ? updated_on : merge_commit?.date,
   ),
@@ -66,7 +66,7 @@ export const reviewers = table('pr_reviewers', 'BitbucketPrReviewer', {
   approved: boolean(),
   participated_on: timestamp(),
 })
-/** Lists tell the first twelve digits of a merge commit, by which no other record knows it. DevLake has no such table. */
+/** Lists have the first twelve digits of a merge commit, by which no other record can be found. DevLake has no such table. */
 export const mergeCommits = table('pr_merge_commits', 'BitbucketPrMergeCommit', {
   repo_id: key(string(repoId)),
   pull_request_id: key(bigint((_commit: unknown, { input }: RawRecord) => input.BitbucketId)),
@@ -78,7 +78,7 @@ function ofMerger(field: string) {
   return ({ state, closed_by }: RawRecord) => (state === 'MERGED' ? closed_by?.[field] : '')
 }
 
-/** One round of requests for each pull request that changed; DevLake's names stand in the stored input. */
+/** Requests for each pull request that has changed. The stored input uses DevLake's names. */
 export const forEachPullRequest = {
   table: pullRequests,
   input: ({ bitbucket_id, repo_id }: { bitbucket_id: number; repo_id: string }) => ({
@@ -107,7 +107,7 @@ export default entity(pullRequests, {
     }),
     paging: pages(50),
     records: values,
-    // Numbers begin anew in every repository.
+    // The key is an address, because numbers start again in every repository.
     key: ({ id, links }) => links?.html?.href ?? id,
     incremental: { filterBy: changedSince },
   },
@@ -143,7 +143,7 @@ export default entity(pullRequests, {
       return [
         domainPullRequests.row({
           id: idOf(pullRequests, repo_id, pullRequest.bitbucket_id),
-          // Of a repository that was renamed, records tell the new name.
+          // If a repository was renamed, records contain the new name.
           base_repo_id: idOf(repos, repo_id),
           head_repo_id: idOf(repos, (head_repo_id === base_repo_id ? repo_id : head_repo_id) || null),
           status: classify(pullRequest.state, STATUS, pullRequest.state),
@@ -185,7 +185,7 @@ export const mergeCommitsEntity = entity(mergeCommits, {
     request: ({ scope, input }) => ({ path: inRepo(scope, `commit/${input.Sha}`) }),
     records: (commit) => [commit],
     key: ({ hash }) => hash,
-    emptyOn: [404], // gone with a force push
+    emptyOn: [404], // removed by a force push
   },
 })
 
@@ -196,7 +196,7 @@ const REVIEWS = new Map([
 const reviewOf = ({ state, approved }: { state: string; approved: boolean }) =>
   REVIEWS.get(state) ?? (approved ? 'APPROVED' : undefined)
 
-/** People who were asked, and the reviews of those who answered. */
+/** People who were asked for a review, and the reviews of those who gave one. */
 export const reviewersEntity = entity(reviewers, {
   label: 'PR Reviewers',
   domainTypes: ['CODEREVIEW', 'CROSS'],

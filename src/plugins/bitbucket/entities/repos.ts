@@ -4,7 +4,7 @@ import { cicdScopes } from '../../../domain/devops.ts'
 import { boards } from '../../../domain/ticket.ts'
 import { entity, repos } from '../kit.ts'
 
-/** A repository is a board and a place of pipelines too, all under one id. */
+/** A repository is also a board and a scope of pipelines, all with the same id. */
 export default entity(repos, {
   label: 'Repos',
   domainTypes: ['CODE', 'TICKET', 'CICD', 'CODEREVIEW', 'CROSS'],
@@ -19,7 +19,7 @@ export default entity(repos, {
         domainRepos.row({ id, name, url: html_url, description, language, created_date, updated_date }),
         boards.row({ id, name, url: issuesUrl, description, created_date }),
         boardRepos.row({ board_id: id, repo_id: id }),
-        // DevLake's: the address of the issues.
+        // As in DevLake, the address of the issues.
         cicdScopes.row({ id, name, url: issuesUrl, description, created_date, updated_date }),
       ]
     },

@@ -5,7 +5,7 @@ import { DELIVERY_FIELDS, leftJoin } from '../../../plugin-kit/index.ts'
 import { braced, entity, inRepo, pages, RESULT, repoId, repos, STATUS, table, values } from '../kit.ts'
 import { pipelines } from './pipelines.ts'
 
-/** A step does not tell its branch: its tool row says what its name says, the domain row joins the pipeline. */
+/** A step does not contain its branch. So the tool row is classified by the name only, and the domain row joins the pipeline to use its branch. */
 const byName = ({ name }: { readonly name?: string | null }) => ({ names: [name ?? ''], isJob: true })
 
 export const steps = table('pipeline_steps', 'BitbucketPipelineStep', {

@@ -72,13 +72,13 @@ export default entity(jobs, {
         original_status: job.status,
         ...scopeConfig.deliveryOf({ names: [job.name], branches: [branch || tag], isJob: true }),
         duration_sec: job.duration_sec,
-        // A job that never started has no date of its own; DevLake dates it "now", so that its runs differ.
+        // A job that never started has no date of its own. DevLake uses the current time, so its rows differ from run to run.
         created_date: job.started_at ?? job.created_date ?? job.queued_at,
         queued_date: job.queued_at,
         queued_duration_sec: queuedSeconds(job.queued_at, job.started_at),
         started_date: job.started_at,
         finished_date: job.stopped_at,
-        cicd_scope_id: idOf(projects, scope.id), // DevLake's: pipelines carry the slug instead
+        cicd_scope_id: idOf(projects, scope.id), // as in DevLake; pipelines have the slug instead
       })
     },
   },

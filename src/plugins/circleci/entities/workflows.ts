@@ -21,7 +21,7 @@ export const workflows = table('workflows', 'CircleciWorkflow', {
   duration_sec: double((workflow) => secondsFrom(workflow.created_at, workflow.stopped_at)),
 })
 
-/** Workflows that are started or run again later than that after their pipeline show after a full sync. */
+/** If a workflow is started or run again more than this time after its pipeline, only a full sync finds it. */
 const LOOK_BACK = 7 * 24 * 60 * 60 * 1000
 
 export default entity(workflows, {
@@ -33,7 +33,7 @@ export default entity(workflows, {
       table: pipelines,
       input: ({ id }) => ({ id }),
       changedBy: 'created_date',
-      // A pipeline does not tell that a workflow was started later, or run again.
+      // A pipeline does not change when a workflow is started later or run again.
       again: {
         within: LOOK_BACK,
         having: {

@@ -22,7 +22,7 @@ export const accountOrgs = table('account_orgs', 'GithubAccountOrg', {
 })
 
 const ofRepository = ({ github_id }: Pick<Repo, 'github_id'>) => ({ repo_github_id: github_id })
-/** The people seen in this repository; DevLake's names stand in the stored input. */
+/** The people seen in this repository. The stored input uses DevLake's names. */
 export const forEachPerson = {
   table: repoAccounts,
   isShared: true,
@@ -43,7 +43,7 @@ export default entity(accounts, {
   },
 })
 
-/** Whoever was seen in the repository has an account, also without a profile: deleted since, hidden, or of an organisation. */
+/** Everyone seen in the repository gets an account, even without a profile: people who were deleted, are hidden, or belong to an organisation. */
 export const people = entity(repoAccounts, {
   label: 'Users',
   domainTypes: ['CROSS'],
@@ -78,6 +78,6 @@ export const organisations = entity(accountOrgs, {
     records: (organisations) => [organisations],
     emptyOn: [404],
   },
-  // A record is the whole list; an empty one clears what was there.
+  // A record is the whole list of organisations, so an empty one removes all.
   extract: { rows: (organisations, { read }) => organisations.map((each: RawRecord) => read(accountOrgs, each)) },
 })

@@ -46,7 +46,7 @@ export const pullRequestComments = table('pull_request_comments', 'GithubPrComme
 const inThisRepo = ({ github_id }: Repo) => ({ repo_id: github_id })
 const since = { filterBy: (moment: Date) => ({ since: moment.toISOString() }) }
 
-/** Comments on issues and on pull requests come in one list, told apart by number. */
+/** Comments on issues and on pull requests, which GitHub returns in one list. They are told apart by the number of what they belong to. */
 export default entity(issueComments, {
   label: 'Comments',
   domainTypes: ['TICKET', 'CODEREVIEW'],
@@ -116,7 +116,7 @@ export const onIssues = entity(issueComments, {
     replaces: [RAW],
     rows: (comment, { idOf }) => [
       domainIssueComments.row({
-        id: idOf(issues, comment.github_id), // DevLake's: the prefix of issues on the id of a comment
+        id: idOf(issues, comment.github_id), // as in DevLake, the prefix of issues with the id of a comment
         issue_id: idOf(issues, comment.issue_id),
         body: comment.body,
         account_id: idOf(accounts, comment.author_user_id || null),

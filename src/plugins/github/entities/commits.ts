@@ -17,7 +17,7 @@ import { innerJoin, leftJoin } from '../../../plugin-kit/index.ts'
 import { entity, inRepo, LONG_LIST, peopleIn, REST_PAGE, repoAccounts, repoId, repos, table } from '../kit.ts'
 import { accounts } from './accounts.ts'
 
-/** Keyed by the sha alone, as in the domain layer. */
+/** The key is the sha alone, as in the domain layer. */
 export const commits = defineTable(
   '_tool_github_commits',
   {
@@ -32,7 +32,7 @@ export const commits = defineTable(
     committed_date: zeroTime(timestamp('commit.committer.date')),
     message: text('commit.message'),
     url: string(),
-    // Lists do not tell them, and a row must not depend on which answer was the last: `commit_stats` has them.
+    // Lists do not have these values, and a row must not depend on which answer came last. They are stored in `commit_stats`.
     additions: bigint(() => 0),
     deletions: bigint(() => 0),
     ...common,
@@ -50,14 +50,14 @@ const commitStats = table('commit_stats', 'GithubCommitStat', {
   committed_date: indexed(zeroTime(timestamp('commit.committer.date'))),
 })
 
-/** A commit with the people behind it, wherever it was seen. */
+/** Makes the rows of a commit and its people, for every entity that contains commits. */
 export const commitRows = (commit: RawRecord, context: Reading): TableRow[] => [
   context.read(commits, commit),
   ...peopleIn([commit.author, commit.committer], context),
 ]
 type Reading = Pick<AnyExtractContext, 'read'>
 
-/** Off by default: git itself tells commits faster (gitextractor). */
+/** Off by default, because gitextractor reads commits faster from git itself. */
 export default entity(repoCommits, {
   label: 'Commits',
   domainTypes: ['CODE'],
@@ -114,6 +114,6 @@ export const stats = entity(commitStats, {
     },
     request: ({ scope, input }) => ({ path: inRepo(scope, `commits/${input.Sha}`) }),
     records: (commit) => [commit],
-    emptyOn: [404, 422], // gone with a force push
+    emptyOn: [404, 422], // removed by a force push
   },
 })

@@ -12,7 +12,7 @@ const RAW = ['github_api_deployments', 'github_graphql_deployment']
 
 const firstLine = (message: string | undefined): string => message?.split('\n')[0] ?? ''
 
-/** What becomes of a deployment. REST tells it by another request; `deployment_statuses` then has it. */
+/** The outcome of a deployment. In REST it needs another request, and is stored in `deployment_statuses`. */
 const outcome = {
   state: string(),
   latest_status_state: string('latestStatus.state'),
@@ -20,7 +20,7 @@ const outcome = {
   finished_date: timestamp(finishedAt),
   run_id: bigint(runOf),
 }
-/** Read from records in the shape of GraphQL. */
+/** Reads records in the shape of GraphQL. */
 export const deployments = table('deployments', 'GithubDeployment', {
   github_id: bigint(repoId),
   id: key(string()),
@@ -58,13 +58,13 @@ interface WithStatuses {
   readonly statuses?: { readonly nodes: readonly Status[] } | null
 }
 
-/** The workflow run that made it: jobs with an environment leave the address of their log. */
+/** Finds the workflow run that made the deployment. The statuses of jobs with an environment contain the address of their log. */
 function runOf({ statuses }: WithStatuses): number {
   const found = (statuses?.nodes ?? []).flatMap(({ logUrl }) => logUrl?.match(/\/actions\/runs\/(\d+)/)?.[1] ?? [])
   return Number(found[0] ?? 0)
 }
 
-/** When it first was in use, or else last failed or was switched off; null while neither happened. */
+/** Returns when it last became active. If it never did, returns when it last failed or was switched off, or null if neither has happened. */
 function finishedAt({ statuses }: WithStatuses): string | null {
   const lastOf = (...states: string[]) =>
     (statuses?.nodes ?? [])
@@ -75,7 +75,7 @@ function finishedAt({ statuses }: WithStatuses): string | null {
   return lastOf('SUCCESS') ?? lastOf('FAILURE', 'ERROR', 'INACTIVE', 'ACTIVE') ?? null
 }
 
-/** GraphQL has no payload where REST has an empty one. */
+/** GraphQL leaves out the payload where REST has an empty one. */
 function payloadOf(payload: unknown): string {
   if (typeof payload === 'string') return payload
   return payload && Object.keys(payload).length > 0 ? JSON.stringify(payload) : ''
@@ -93,7 +93,7 @@ const fromRest = (deployment: RawRecord, { html_url, name }: Repo) => ({
   updatedAt: deployment.updated_at,
 })
 
-/** REST lists the newest first, and calls "success" what GraphQL calls ACTIVE while it is the last word. */
+/** REST lists the newest first. GraphQL's ACTIVE is "success" in REST, as long as that is the latest status. */
 interface RestStatus {
   readonly state: string
   readonly updated_at: string
@@ -116,7 +116,7 @@ const STATUS = {
   IN_PROGRESS: ['IN_PROGRESS', 'QUEUED', 'WAITING', 'PENDING'],
   DONE: [...RESULT.SUCCESS, ...RESULT.FAILURE],
 }
-/** A deployment may fail long after it succeeded, or be replaced by the next; a new status is a change of it. */
+/** A deployment may fail long after it succeeded, or be replaced by the next one. A new status changes the deployment. */
 export const DAYS_OF_CHANGE = 90
 export const UNFINISHED = { state: STATUS.IN_PROGRESS }
 
@@ -202,7 +202,7 @@ export const statuses = entity(deploymentStatuses, {
   extract: { rows: (statuses, { read }) => [read(deploymentStatuses, outcomeFromRest(statuses))] },
 })
 
-/** For the title of a deployment: the first line of its commit's message. */
+/** Collects the commits of deployments, because the first line of a commit's message is the title of its deployment. */
 export const deployedCommits = entity(commits, {
   label: 'Deployment Commits',
   domainTypes: ['CICD'],
@@ -211,7 +211,7 @@ export const deployedCommits = entity(commits, {
     forEach: { ...forEachDeployment, input: ({ commit_oid }) => ({ Sha: commit_oid }) },
     request: ({ scope, input }) => ({ path: inRepo(scope, `commits/${input.Sha}`) }),
     records: (commit) => [commit],
-    emptyOn: [404, 409, 422], // gone with a force push
+    emptyOn: [404, 409, 422], // removed by a force push
   },
   extract: { writes: [repoAccounts], rows: commitRows },
 })

@@ -20,7 +20,7 @@ export default entity(events, {
     longList: LONG_LIST,
     emptyOn: [410],
     canBeSwitchedOff: true,
-    endsOn: [422], // GitHub lists no further than a few hundred pages
+    endsOn: [422], // GitHub lists only a few hundred pages
   },
   extract: {
     writes: [repoAccounts],

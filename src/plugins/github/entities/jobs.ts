@@ -5,7 +5,7 @@ import { DELIVERY_FIELDS, leftJoin } from '../../../plugin-kit/index.ts'
 import { entity, inRepo, REST_PAGE, RESULT, repoId, repos, STATUS, table, wholeSeconds } from '../kit.ts'
 import { forEachRun, runs } from './runs.ts'
 
-/** A job does not tell its branch: its tool row says what its name says, the domain row joins the run. */
+/** A job does not contain its branch. So the tool row is classified by the name only, and the domain row joins the run to use its branch. */
 const byName = ({ name }: { readonly name: string }) => ({ names: [name], isJob: true })
 const upper = (name: string) => string((job) => job[name]?.toUpperCase())
 
@@ -26,7 +26,7 @@ export const jobs = table('jobs', 'GithubJob', {
   steps: json(),
   check_run_url: string(),
   labels: json(),
-  runner_id: bigint('run_id'), // DevLake's mistake, kept since its tests show it
+  runner_id: bigint('run_id'), // a mistake of DevLake, kept because its tests expect it
   runner_name: string(),
   runner_group_id: bigint(),
   type: string((job, { scopeConfig }) => scopeConfig.deliveryOf(byName(job)).type),
@@ -46,7 +46,7 @@ export default entity(jobs, {
     emptyOn: [404], // GitHub deletes old runs
   },
   extract: {
-    // A re-run has other jobs: those of a run are replaced together.
+    // A re-run has other jobs, so all jobs of a run are replaced together.
     owns: [{ table: jobs, by: { connection_id: 'connection_id', repo_id: 'repo_id', run_id: 'run_id' } }],
     dependsOn: DELIVERY_FIELDS,
   },
@@ -61,7 +61,7 @@ export default entity(jobs, {
       if (!job.started_at) return
       const { type, environment } = scopeConfig.deliveryOf({ ...byName(job), branches: [run?.head_branch] })
       yield cicdTasks.row({
-        id: idOf(jobs, job.run_id, job.id), // DevLake's: the run stands where the key has the repository
+        id: idOf(jobs, job.run_id, job.id), // as in DevLake, the id of the run, where the key has the repository
         name: job.name,
         pipeline_id: idOf(runs, job.repo_id, job.run_id),
         result: classify(job.conclusion, RESULT, ''),

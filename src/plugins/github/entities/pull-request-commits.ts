@@ -24,7 +24,10 @@ export const pullRequestCommits = table('pull_request_commits', 'GithubPrCommit'
 const LIST_RAW = 'github_api_pull_request_commits'
 const LONG_RAW = 'github_api_pull_request_long_commits'
 
-/** GitHub lists no more commits of a pull request, without a word; a comparison of its two ends has them all. */
+/**
+ * GitHub lists at most this many commits of a pull request, and does not say when it leaves some out. A comparison of its two
+ * ends returns all of them.
+ */
 const MOST_LISTED = 250
 
 type PullRequestRow = Parameters<typeof forEachPullRequest.input>[0]
@@ -32,7 +35,7 @@ const commonSpec = {
   domainTypes: ['CROSS', 'CODEREVIEW'],
   extract: {
     writes: [commits, repoCommits, repoAccounts],
-    // A force push takes commits away: those of a pull request are replaced together.
+    // A force push removes commits, so all commits of a pull request are replaced together.
     owns: [
       {
         table: pullRequestCommits,
@@ -76,7 +79,7 @@ export default entity(pullRequestCommits, {
   },
 })
 
-/** A list of its own: if one of the two ends is gone there is no comparison. That is a gap, and the listed commits stay. */
+/** A separate list, because a comparison fails if one of the two ends is deleted. That is recorded as a gap, and the listed commits stay. */
 export const longPullRequests = entity(pullRequestCommits, {
   ...commonSpec,
   label: 'Long PR Commits',

@@ -12,10 +12,10 @@ const pullRequestIssues = table('pull_request_issues', 'GithubPrIssue', {
   issue_number: bigint(),
 })
 
-/** Every number in a text: among them those of the issues that it closes. */
+/** Returns every number in a text. The numbers of the issues that it closes are among them. */
 const numbersIn = (text: string): number[] => (text.match(/\d{1,15}/g) ?? []).map(Number)
 
-/** Finds the issues that a pull request's text says it closes. */
+/** Finds the issues that the text of a pull request claims to close. */
 export const enrich = entity(pullRequests, {
   label: 'PR Issues',
   names: { convert: 'Enrich PR Issues' },
@@ -35,7 +35,7 @@ export const enrich = entity(pullRequests, {
     *rows(pull, { scope, scopeConfig, lookups }) {
       const matcher = scopeConfig.closingPattern(scope.full_name)?.matcher(pull.body)
       if (!matcher?.find()) return
-      // Only the first match counts, and in it only numbers that stand by themselves.
+      // Only the first match counts, and in it only numbers that are separate words.
       for (const part of (matcher.group() ?? '').split(/[a-zA-Z/\s,#]+/)) {
         const issue = /^\d+$/.test(part) && lookups.issues.get(Number(part))
         if (!issue) continue

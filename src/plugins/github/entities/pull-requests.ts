@@ -20,7 +20,7 @@ import { accounts } from './accounts.ts'
 
 export const PULL_REQUEST_RAW = ['github_api_pull_requests', 'github_graphql_prs']
 
-/** What lists leave out. Over REST these stay empty here, and `pull_request_details` has them. */
+/** Columns that lists leave out. With REST they stay empty here, and `pull_request_details` has them. */
 const details = {
   additions: bigint(),
   deletions: bigint(),
@@ -57,20 +57,20 @@ export const pullRequests = table('pull_requests', 'GithubPullRequest', {
   author_name: string(100, 'user.login'),
   author_id: bigint('user.id'),
 })
-/** For tables whose rows belong to a pull request; `where` then names the repository. */
+/** For tables whose rows belong to a pull request. `where` limits them to the repository. */
 export const joinPullRequest = {
   pull: innerJoin(pullRequests, { connection_id: 'connection_id', github_id: 'pull_request_id' }),
 }
 export const ofRepo = ({ github_id }: { github_id: number }) => ({ 'pull.repo_id': github_id })
 
-/** One round of requests for each pull request that changed; DevLake's names stand in the stored input. */
+/** Requests for each pull request that has changed. The stored input uses DevLake's names. */
 export const forEachPullRequest = {
   table: pullRequests,
   input: ({ number, github_id }: { number: number; github_id: number }) => ({ Number: number, GithubId: github_id }),
   changedBy: 'github_updated_at',
 }
 type PullRequestInput = ReturnType<typeof forEachPullRequest.input>
-/** Key column of tables that hang on a pull request: of the one that was asked about, or of the record itself. */
+/** The key column of tables whose rows belong to a pull request, taken from the input, or from the record if there is no input. */
 export const pullRequestId = () => bigint((_record, { input }: { input: PullRequestInput | null }) => input?.GithubId)
 
 export const pullRequestLabels = table('pull_request_labels', 'GithubPrLabel', {
@@ -79,8 +79,8 @@ export const pullRequestLabels = table('pull_request_labels', 'GithubPrLabel', {
 })
 
 /**
- * Everyone who was asked for a review or gave one: `state` is REQUESTED until they did. (DevLake stores those who
- * gave one over REST, and those who were asked over GraphQL.)
+ * Everyone who was asked for a review or gave one. `state` is REQUESTED until they have given it. DevLake stores those who gave a
+ * review if it uses REST, and those who were asked if it uses GraphQL.
  */
 export const reviewers = table('reviewers', 'GithubReviewer', {
   reviewer_id: key(bigint('id')),
@@ -103,7 +103,7 @@ export default entity(pullRequests, {
   domainTypes: ['CODEREVIEW', 'CROSS'],
   raw: 'github_api_pull_requests',
   collect: {
-    // By time of change: what is open still need not be asked for again, one by one.
+    // Ordered by time of change, so that open pull requests need not be requested one by one.
     request: ({ scope }) => ({
       path: inRepo(scope, 'pulls'),
       query: { state: 'all', sort: 'updated', direction: 'desc' },
@@ -113,7 +113,7 @@ export default entity(pullRequests, {
     knownBy: BY_NUMBER,
     incremental: { newestFirstBy: 'updated_at' },
     longList: LONG_LIST_OF_PULL_REQUESTS,
-    endsOn: [410], // issues are switched off, and with them the way to what is older
+    endsOn: [410], // issues are switched off, and older pull requests can only be found through them
   },
   extract: {
     writes: [repoAccounts],
@@ -179,7 +179,7 @@ function statusOf(state: string, isMerged: boolean): 'OPEN' | 'MERGED' | 'CLOSED
   return state === 'merged' || (state === 'closed' && isMerged) ? 'MERGED' : 'CLOSED'
 }
 
-/** Sizes, and who merged: REST tells them only of one pull request at a time. */
+/** Sizes, and the person who merged. REST has them only in answers about a single pull request. */
 export const detailsEntity = entity(pullRequestDetails, {
   label: 'PR Details',
   domainTypes: ['CODEREVIEW'],

@@ -17,7 +17,7 @@ import {
 import type { Rules } from '../rules.ts'
 import { accounts } from './accounts.ts'
 
-/** Read from records in the shape of GraphQL. */
+/** Reads records in the shape of GraphQL. */
 export const releases = table('releases', 'GithubRelease', {
   github_id: bigint(repoId),
   id: key(string()),
@@ -36,14 +36,14 @@ export const releases = table('releases', 'GithubRelease', {
   commit_sha: text('tagCommit.oid'),
   url: text(),
 })
-/** Over REST a release does not tell the commit of its tag. */
+/** In REST, a release does not contain the commit of its tag. */
 const tags = table('tags', 'GithubTag', {
   repo_id: key(bigint(repoId)),
   name: key(string()),
   commit_sha: string(40, 'commit.sha'),
 })
 
-/** https://docs.github.com/en/rest/using-the-rest-api/media-types: the text as written, and as its page shows it. */
+/** https://docs.github.com/en/rest/using-the-rest-api/media-types: the description as it was written, and as HTML. */
 const WITH_HTML = { accept: 'application/vnd.github.full+json' }
 
 const fromRest = ({ author, ...release }: RawRecord, isLatest: boolean, tag: { commit_sha: string } | undefined) => ({
@@ -63,7 +63,7 @@ const fromRest = ({ author, ...release }: RawRecord, isLatest: boolean, tag: { c
   url: release.html_url,
 })
 
-/** A release with whoever made it. */
+/** Returns the rows of a release and its author. */
 export const releaseRows = (release: RawRecord, context: Pick<AnyExtractContext, 'read'>) => [
   context.read(releases, release),
   ...peopleIn(release.author ? [{ id: release.author.databaseId, login: release.author.login }] : [], context),
@@ -109,7 +109,7 @@ export default entity(releases, {
   },
 })
 
-/** After all releases: the one that GitHub calls the latest, once more. */
+/** Collects the release that GitHub calls the latest once more, after all releases. */
 export const latestRelease = entity(releases, {
   label: 'Latest Release',
   domainTypes: ['CICD'],

@@ -4,7 +4,7 @@ import { cicdScopes } from '../../../domain/devops.ts'
 import { boards } from '../../../domain/ticket.ts'
 import { entity, repos } from '../kit.ts'
 
-/** A repository is a repository, a board and a place of pipelines, all under one id. */
+/** A repository is also a board and a scope of pipelines, all with the same id. */
 export default entity(repos, {
   label: 'Repos',
   domainTypes: ['CODE', 'TICKET', 'CICD', 'CODEREVIEW', 'CROSS'],

@@ -41,7 +41,7 @@ export const runs = table('runs', 'GithubRun', {
   environment: string((run, context) => deliveryOf(run, context).environment),
 })
 
-/** One round of requests for each run that changed; DevLake's names stand in the stored input. */
+/** Requests for each run that has changed. The stored input uses DevLake's names. */
 export const forEachRun = {
   table: runs,
   changedBy: 'github_updated_at',
@@ -58,7 +58,7 @@ export default entity(runs, {
     records: ({ workflow_runs }) => workflow_runs,
     incremental: {
       newestFirstBy: 'created_at',
-      // GitHub lets runs be started again for 30 days: https://docs.github.com/en/actions/managing-workflow-runs
+      // Runs can be started again for 30 days: https://docs.github.com/en/actions/managing-workflow-runs
       lookBack: { days: 30, changedBy: 'updated_at' },
       refetch: {
         where: { status: ['queued', 'in_progress', 'requested', 'waiting', 'pending', 'action_required'] },
@@ -71,7 +71,7 @@ export default entity(runs, {
       query: ({ from, to }) => ({ created: `${second(from)}..${second(to)}` }),
       total,
       by: 'github_created_at',
-      // Not every server keeps to the 30 days, and ten pages cost little.
+      // Some servers allow more than the 30 days, and ten pages cost little.
       lookThrough: 1000,
     },
     emptyOn: [404],

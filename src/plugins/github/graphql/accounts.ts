@@ -5,7 +5,7 @@ import { ask, nodesIn, overGraphql } from './kit.ts'
 const PROFILE =
   '__typename databaseId login name company email avatarUrl url organizations(first: 100) { nodes { databaseId login } }'
 
-/** Profiles by login: a field of its own for each. */
+/** Makes a query for profiles by login, with one field for each. */
 export function profilesQuery(count: number): string {
   const numbers = Array.from({ length: count }, (_, number) => number)
   return `query profiles(${numbers.map((number) => `$login${number}: String!`).join(', ')}) {
@@ -37,7 +37,7 @@ export default overGraphql(rest, {
   },
 })
 
-/** GraphQL knows no profiles of bots. */
+/** GraphQL has no profiles of bots. */
 export const bots = entity(accounts, {
   ...rest.spec,
   label: 'Bots',

@@ -14,7 +14,7 @@ export const { query, ...list } = repositoryList('deployments', { size: 100, ord
 export const someQuery = nodesQuery('Deployment', DEPLOYMENT)
 export const completions = [completion('Deployment', 'statuses', STATUS)]
 
-/** GraphQL has null for refs that are gone, such as merged branches; REST still tells what was deployed. */
+/** GraphQL returns null for refs that were deleted, such as merged branches. REST still returns their names. */
 const deploymentRefs = table('deployment_refs', 'GithubDeploymentRef', {
   id: key(string('node_id')),
   repo_id: repoIdColumn(),

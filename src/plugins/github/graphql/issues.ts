@@ -18,7 +18,7 @@ export const { queries, reconcile } = reconciled('issues', 'Issue', ISSUES)
 export default overGraphql(rest, {
   raw: 'github_graphql_issues',
   collect: { ...list, ...ofItsRepository, incremental: { newestFirstBy: 'updatedAt' }, reconcile },
-  // GraphQL does not tell the id of a milestone.
+  // GraphQL does not return the id of a milestone.
   lookups: { milestones: wholeTable(milestones, 'number', ({ github_id }) => ({ repo_id: github_id })) },
   rows(node, context) {
     const assignees = nodesIn(node.assignees).flatMap((each: RawRecord) => personOf(each) ?? [])
@@ -28,7 +28,7 @@ export default overGraphql(rest, {
   },
 })
 
-/** What issues and pull requests have in common, in the shape of REST. */
+/** The fields that issues and pull requests share, in the shape of REST. */
 export const ticketOf = (node: RawRecord) => ({
   id: node.fullDatabaseId,
   number: node.number,

@@ -6,7 +6,7 @@ import { ask, completion, innerList, nodesIn, nodesQuery, overGraphql, rowsOf } 
 
 const CHECK_RUN = `id databaseId name status conclusion startedAt completedAt detailsUrl
   steps(first: 100) { nodes { name status conclusion number startedAt completedAt } }`
-/** Re-runs leave earlier attempts in the suite. */
+/** Only the latest attempts, because earlier ones stay in the suite after a re-run. */
 const LATEST = ', filterBy: { checkType: LATEST }'
 
 export const query = nodesQuery(
@@ -15,7 +15,7 @@ export const query = nodesQuery(
 )
 export const completions = [completion('CheckSuite', 'checkRuns', CHECK_RUN, LATEST)]
 
-/** In the shape of REST, down to the order of its fields. */
+/** In the shape of REST, including the order of its fields. */
 const stepOf = (step: RawRecord) => ({
   name: step.name,
   status: step.status?.toLowerCase(),
@@ -25,7 +25,7 @@ const stepOf = (step: RawRecord) => ({
   completed_at: step.completedAt,
 })
 
-/** The jobs of a run are the check runs of its suite; one request asks for many suites. */
+/** The jobs of a run are the check runs of its suite. One request reads many suites. */
 export default overGraphql(rest, {
   raw: 'github_graphql_jobs',
   collect: {

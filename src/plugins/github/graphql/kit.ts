@@ -1,4 +1,4 @@
-/** GraphQL differs from REST in how it is asked and in the shape of its answers; tables and conversions are the same. */
+/** Helpers for GraphQL. Only requests and the shape of answers differ from REST; tables and conversions are the same. */
 
 import type { AnyTable, RawRecord, TableRow } from '../../../database/table.ts'
 import type { AnyExtractContext, Joins } from '../../../plugin-kit/index.ts'
@@ -34,7 +34,7 @@ export const ask = (
 const LIMIT = 'rateLimit { limit cost remaining resetAt }'
 const PAGE = 'pageInfo { hasNextPage endCursor }'
 
-/** A list of a repository, page by page: what `collect` needs to ask for it. */
+/** Returns what `collect` needs to read a list of a repository, page by page. */
 export function repositoryList(name: string, options: { size: number; order: string; fields: string }) {
   const query = `query ${name}($owner: String!, $name: String!, $pageSize: Int!, $cursor: String) {
     ${LIMIT}
@@ -47,13 +47,13 @@ export function repositoryList(name: string, options: { size: number; order: str
   return {
     query,
     paging: graphql({ size: options.size, connection: (data) => data.repository?.[name] }),
-    // Of the list, or of nodes that were asked for by their ids.
+    // Records of the list, or nodes that were requested by their ids.
     records: ({ data }: RawRecord): readonly RawRecord[] => nodesIn(data.nodes ? data : data.repository[name]),
     request: inRepository(query),
   }
 }
 
-/** For issues and pull requests, which are asked for with `repository { databaseId }`: that costs nothing. */
+/** For issues and pull requests, whose queries include `repository { databaseId }`, which costs nothing. */
 export const ofItsRepository = {
   isOwn: ({ repository }: RawRecord, { scope }: { readonly scope: Repo }) => isOfRepo(repository?.databaseId, scope),
   knownBy: BY_NUMBER,
@@ -64,7 +64,7 @@ const inRepository = (query: string) => (context: CollectContext<Repo, Rules>) =
   return ask(context, query, { owner, name: repo })
 }
 
-/** What is deleted or transferred leaves no trace in a list by time of change: its ids are compared with what is stored. */
+/** Finds deleted and transferred records, which a list by time of change does not show. It compares all ids with the stored ones. */
 export function reconciled(name: string, type: string, { size, fields }: { size: number; fields: string }) {
   const query = `query ${name}Ids($owner: String!, $name: String!, $pageSize: Int!, $cursor: String) {
     ${LIMIT}
@@ -90,15 +90,15 @@ export function reconciled(name: string, type: string, { size, fields }: { size:
   }
 }
 
-/** Records by their node ids. */
+/** Makes a query for records by their node ids. */
 export const nodesQuery = (type: string, fields: string): string =>
   `query some${type}($ids: [ID!]!) { ${LIMIT} nodes(ids: $ids) { ... on ${type} { ${fields} } } }${fragmentsIn(fields)}`
 
-/** The first 100 of a list inside a record, with what `completion` needs to continue. */
+/** Selects the first 100 of a list inside a record, with the fields that `completion` needs to continue. */
 export const innerList = (name: string, fields: string, filter = ''): string =>
   `${name}(first: 100${filter}) { totalCount ${PAGE} nodes { ${fields} } }`
 
-/** How to continue with a list inside a record of `type`. */
+/** Describes how to read the rest of a list inside a record of `type`. */
 export function completion(type: string, name: string, fields: string, filter = '') {
   const query = `query ${name}Of${type}($id: ID!, $pageSize: Int!, $cursor: String) {
     ${LIMIT}
@@ -109,7 +109,7 @@ export function completion(type: string, name: string, fields: string, filter = 
   return {
     query,
     list: (record: RawRecord) => record[name],
-    // The record may be gone meanwhile.
+    // The record may have been deleted meanwhile.
     request: (record: RawRecord, context: Asking) => ask(context, query, { id: record.id }, true),
     paging: graphql({ size: 100, connection: (data) => data.node?.[name] }),
   }
@@ -121,16 +121,16 @@ const PERSON = `fragment person on Actor {
 }`
 const fragmentsIn = (fields: string): string => (fields.includes('...person') ? `\n${PERSON}` : '')
 
-/** A person in the shape of REST, which puts [bot] behind the names of bots; null for a deleted account. */
+/** Returns a person in the shape of REST, which appends [bot] to the names of bots. Null for a deleted account. */
 export const personOf = (actor: RawRecord) =>
   actor?.databaseId
     ? { id: actor.databaseId, login: actor.__typename === 'Bot' ? `${actor.login}[bot]` : actor.login }
     : null
 
-/** The nodes of a list; null stands for those that the token may not see. */
+/** Returns the nodes of a list. Those that the token may not see are null, and left out. */
 export const nodesIn = (list: RawRecord): RawRecord[] => (list?.nodes ?? []).filter(Boolean)
 
-/** Records that DevLake collected have Go's names: CommitOid, ID. */
+/** Records that DevLake collected use names as in Go: CommitOid, ID. */
 function camelKeys(value: RawRecord): RawRecord {
   if (Array.isArray(value)) return value.map(camelKeys)
   if (value === null || typeof value !== 'object') return value
@@ -142,7 +142,7 @@ function camelKeys(value: RawRecord): RawRecord {
   )
 }
 
-/** How an entity makes rows of a record in the shape of REST. */
+/** Returns the function with which an entity makes rows of a record in the shape of REST. */
 export const rowsOf = ({
   table,
   spec,
@@ -155,7 +155,7 @@ interface OverGraphql<L extends Lookups, F extends AnyTable, J extends Joins, In
   readonly collect: CollectSpec<Repo, Rules, unknown, AnyTable, F, J, Input>
 }
 
-/** The entity of REST, asked for by GraphQL. */
+/** Makes an entity for GraphQL from the one for REST. */
 export const overGraphql = <
   const L extends Lookups = Record<never, never>,
   F extends AnyTable = AnyTable,

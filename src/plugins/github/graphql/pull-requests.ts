@@ -44,7 +44,7 @@ const pullRequestOf = (node: RawRecord) => ({
   merged: node.merged,
   merged_at: node.mergedAt,
   merged_by: personOf(node.mergedBy),
-  // REST shows the trial merge of what is not merged.
+  // For pull requests that are not merged, REST has the commit of the trial merge.
   merge_commit_sha: node.mergeCommit?.oid ?? node.potentialMergeCommit?.oid,
   draft: node.isDraft,
   additions: node.additions,
@@ -69,7 +69,7 @@ const reviewOf = (node: RawRecord) => ({
 
 const ofPullRequest = { connection_id: 'connection_id', pull_request_id: 'github_id' }
 
-/** A pull request with its commits and reviews: three requests over REST. */
+/** A pull request with its commits and reviews, which need three requests in REST. */
 export default overGraphql(rest, {
   raw: 'github_graphql_prs',
   collect: {
@@ -90,7 +90,7 @@ export default overGraphql(rest, {
   *rows(node, context) {
     const pull = pullRequestOf(node)
     if (context.scopeConfig.isExcluded(pull.user)) return
-    // Over REST these know their pull request by what was asked.
+    // In REST, these records get the id of their pull request from the input.
     const read = (table: AnyTable, record: unknown, values = {}) =>
       context.read(table, record, {
         ...values,

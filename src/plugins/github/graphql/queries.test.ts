@@ -1,4 +1,4 @@
-/** GitHub must accept every query text: they are checked against its public schema. */
+/** GitHub must accept every query, so each is checked against its public schema. */
 import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { join } from 'node:path'

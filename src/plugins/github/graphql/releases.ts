@@ -11,7 +11,7 @@ export const { query, ...list } = repositoryList('releases', {
     tagCommit { oid } url author { login databaseId }`,
 })
 
-/** To GraphQL only people are authors of releases; many are made by bots, and REST names those too. */
+/** In GraphQL, only people are authors of releases. Many are made by bots, and REST also names those. */
 const releaseAuthors = table('release_authors', 'GithubReleaseAuthor', {
   id: key(string('node_id')),
   repo_id: repoIdColumn(),

@@ -2,7 +2,7 @@ import { bigint, key, string, timestamp } from '../../../database/table.ts'
 import { accounts as domainAccounts } from '../../../domain/people.ts'
 import { entity, inProject, PAGE, table } from '../kit.ts'
 
-/** Members of gitlab.com tell when they joined in the place where accounts tell when they were made. */
+/** On gitlab.com, the field that holds the creation of an account elsewhere holds the time when a member joined. */
 const isCloud = (endpoint: string) => endpoint.startsWith('https://gitlab.com')
 
 export const accounts = table('accounts', 'GitlabAccount', {

@@ -34,7 +34,7 @@ const STARTER = ['deployable_user', 'deployable.user'] as const
 const USER = ['user', 'user'] as const
 const PERSON = ['name', 'username', 'state', 'avatar_url', 'web_url'] as const
 
-/** Of the job that deployed; one that a tool told GitLab of has none. */
+/** Columns of the job that deployed. A deployment that another tool reported to GitLab has no job. */
 const deployable = {
   ...inside(COMMIT, string, 'author_email', 'author_name', 'id', 'short_id'),
   ...inside(COMMIT, text, 'message', 'title'),
@@ -55,7 +55,7 @@ const deployable = {
 }
 
 export const deployments = table('deployments', 'GitlabDeployment', {
-  gitlab_id: key(bigint(projectId)), // DevLake's: the id of the project stands where others have their own
+  gitlab_id: key(bigint(projectId)), // as in DevLake, the id of the project, where other tables have the id of the row
   deployment_id: key(bigint('id')),
   iid: bigint(),
   created_date: zeroTime(timestamp('created_at')),
@@ -70,14 +70,14 @@ export const deployments = table('deployments', 'GitlabDeployment', {
   queued_duration: optional(double('deployable.queued_duration')),
 })
 
-/** Of the job; a deployment that a tool told GitLab of has none, and is called after its environment. */
+/** The name of the job. A deployment that another tool reported to GitLab has no job, and is named after its environment. */
 function nameOf({ deployable, environment }: RawRecord): string {
   return deployable?.name ?? environment?.name ?? ''
 }
 
 const STATUS = { DONE: [...RESULT.SUCCESS, ...RESULT.FAILURE], IN_PROGRESS: ['running'] }
 
-/** When it happened: by its job, or where it has none by what GitLab was told. */
+/** Takes the times from the job, or if there is none from what was reported to GitLab. */
 function timesOf(deployment: RowOf<typeof deployments>, isDone: boolean) {
   if (deployment.deployable_id) {
     return {

@@ -24,7 +24,7 @@ import { people, peopleIn } from './people.ts'
 const RAW = 'gitlab_api_issues'
 
 const labelsOf = ({ labels }: { labels?: string[] | null }): string[] => labels ?? []
-/** What a label says of an issue goes before what GitLab says. */
+/** A value that a label gives takes precedence over GitLab's own. */
 const byLabel =
   (rule: 'severityOf' | 'priorityOf' | 'componentOf', field = '') =>
   (issue: RawRecord, { scopeConfig }: RawRecord) =>
@@ -56,7 +56,7 @@ export const issues = table('issues', 'GitlabIssue', {
   gitlab_updated_at: indexed(zeroTime(timestamp('updated_at'))),
   severity: string(byLabel('severityOf', 'severity')),
   component: text(byLabel('componentOf')),
-  // DevLake leaves them empty, and its tests show it: GitLab tells them in time_stats.
+  // GitLab has these values in time_stats, but DevLake leaves them empty, and its tests expect that.
   time_estimate: optional(bigint(() => null)),
   total_time_spent: optional(bigint(() => null)),
 })
@@ -75,7 +75,7 @@ function leadTime({ created_at, closed_at }: { created_at: string; closed_at: st
   return closed_at ? Math.max(0, Math.trunc((Date.parse(closed_at) - Date.parse(created_at)) / 60_000)) : null
 }
 
-/** GitLab knows incidents, and in some editions requirements, as types of issues; bugs only by their labels. */
+/** GitLab has incidents, and in some editions requirements, as types of issues. Bugs are recognised only by labels. */
 const KNOWN_TYPES = ['REQUIREMENT', 'BUG', 'INCIDENT']
 const typeOf = (type: string) => KNOWN_TYPES.find((known) => known === type.toUpperCase()) ?? ''
 

@@ -25,8 +25,8 @@ export const jobs = table('jobs', 'GitlabJob', {
 })
 
 /**
- * Asked for by pipeline: the list of a project's jobs goes by when they were made, and a job may be started or end long
- * after that. A pipeline whose job did is changed.
+ * Requests jobs for each pipeline. The project's list of jobs is ordered by creation, and a job may start or end long after that.
+ * When a job starts or ends, its pipeline is marked as changed.
  */
 const collect = (kind: 'jobs' | 'bridges', query: Record<string, unknown>) => ({
   forEach: forEachPipeline,
@@ -67,7 +67,7 @@ export default entity(jobs, {
   },
 })
 
-/** Jobs that only start a pipeline, here or in another project; they cost a request for each pipeline. */
+/** Jobs that only start a pipeline, here or in another project. Off by default, as they cost one request for each pipeline. */
 export const triggerJobs = entity(jobs, {
   label: 'Trigger Jobs',
   domainTypes: ['CICD'],

@@ -3,7 +3,7 @@ import { pullRequestCommits } from '../../../domain/pull-requests.ts'
 import { entity, inProject, PAGE, projectId, table } from '../kit.ts'
 import { forEachMergeRequest, joinMergeRequest, mergeRequestId, mergeRequests, ofProject } from './merge-requests.ts'
 
-/** Keyed by the sha alone, as in the domain layer. */
+/** The key is the sha alone, as in the domain layer. */
 export const commits = defineTable(
   '_tool_gitlab_commits',
   {
@@ -49,7 +49,7 @@ export default entity(mergeRequestCommits, {
   },
   extract: {
     writes: [commits, projectCommits],
-    // A force push takes commits away: those of a merge request are replaced together.
+    // A force push removes commits, so all commits of a merge request are replaced together.
     owns: [
       {
         table: mergeRequestCommits,

@@ -4,11 +4,11 @@ import { entity } from '../kit.ts'
 import { issues } from './issues.ts'
 import { MERGE_REQUEST_RAW, mergeRequests } from './merge-requests.ts'
 
-/** Issues as texts name them: `#12`, `group/project#12`, or the address of their page. */
+/** Finds issues that a text names: `#12`, `group/project#12`, or the address of their page. */
 const numbersIn = (text: string): number[] =>
   [...text.matchAll(/(?:#|\/issues\/)(\d{1,15})/g)].map(([, number]) => Number(number))
 
-/** The issues that a merge request's text says it closes; DevLake has the pattern and makes nothing of it. */
+/** The issues that the description of a merge request claims to close. DevLake has the pattern but does not use it. */
 export default entity(mergeRequests, {
   label: 'MR Issues',
   domainTypes: ['CROSS'],

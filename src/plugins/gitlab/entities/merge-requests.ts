@@ -32,7 +32,7 @@ export const mergeRequests = table('merge_requests', 'GitlabMergeRequest', {
   gitlab_id: key(bigint('id')),
   iid: indexed(bigint()),
   project_id: projectIdColumn(),
-  source_project_id: bigint(), // 0: the fork is gone
+  source_project_id: bigint(), // 0: the fork was deleted
   target_project_id: bigint(),
   state: string(),
   title: text(),
@@ -66,15 +66,15 @@ const reviewers = table('reviewers', 'GitlabReviewer', { reviewer_id: key(bigint
 
 export { assignees as mergeRequestAssignees, mergeRequestLabels, reviewers as mergeRequestReviewers }
 
-/** For tables whose rows belong to a merge request; `where` then names the project. */
+/** For tables whose rows belong to a merge request. `where` limits them to the project. */
 export const joinMergeRequest = {
   mergeRequest: innerJoin(mergeRequests, { connection_id: 'connection_id', gitlab_id: 'merge_request_id' }),
 }
 export const ofProject = ({ gitlab_id }: Project) => ({ 'mergeRequest.project_id': gitlab_id })
-/** Key column of tables that hang on a merge request. */
+/** The key column of tables whose rows belong to a merge request. */
 export const mergeRequestId = () => bigint((_record: unknown, { input }: RawRecord) => input.GitlabId)
 
-/** One round of requests for each merge request that changed; DevLake's names stand in the stored input. */
+/** Requests for each merge request that has changed. The stored input uses DevLake's names. */
 export const forEachMergeRequest = {
   table: mergeRequests,
   input: ({ iid, gitlab_id }: { iid: number; gitlab_id: number }) => ({ Iid: iid, GitlabId: gitlab_id }),
@@ -148,7 +148,7 @@ export default entity(mergeRequests, {
   },
 })
 
-/** Servers before GitLab 11 tell only of one merge request at a time when it was merged or closed. */
+/** Servers before GitLab 11 give the times of merging and closing only in answers about a single merge request. */
 export const details = entity(mergeRequests, {
   label: 'MR Details',
   domainTypes: ['CODEREVIEW'],

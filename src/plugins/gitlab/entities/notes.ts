@@ -25,10 +25,10 @@ const notes = table('mr_notes', 'GitlabMrNote', {
   confidential: boolean(),
   is_system: boolean('system'),
 })
-/** What people said, and their approvals. */
+/** Comments that people wrote, and their approvals. */
 export const comments = table('mr_comments', 'GitlabMrComment', note)
 
-/** What GitLab itself notes when somebody approves, or takes it back. */
+/** Notes that GitLab itself adds when somebody approves, or withdraws an approval. */
 const REVIEWS = new Map([
   ['approved this merge request', { type: 'REVIEW', status: 'APPROVED' }],
   ['unapproved this merge request', { type: 'REVIEW', status: 'CHANGES_REQUESTED' }],

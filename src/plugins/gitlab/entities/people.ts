@@ -5,7 +5,7 @@ import { type AnyExtractContext, leftJoin } from '../../../plugin-kit/index.ts'
 import { entity, table } from '../kit.ts'
 import { accounts } from './accounts.ts'
 
-/** As issues, merge requests, comments and releases name them. Not all are members: people of forks, of the public, who left. */
+/** People whom issues, merge requests, comments and releases name. Some are not members: authors from forks or the public, and former members. */
 export const people = table('people', 'GitlabPerson', {
   gitlab_id: key(bigint('id')),
   username: string(),
@@ -15,11 +15,11 @@ export const people = table('people', 'GitlabPerson', {
   web_url: string(),
 })
 
-/** One row for each person of a record; what has no author names nobody. */
+/** Returns one row for each person of a record. Missing entries, such as that of a record without an author, are left out. */
 export const peopleIn = (named: readonly RawRecord[], { read }: Pick<AnyExtractContext, 'read'>) =>
   named.filter((person) => person?.id).map((person) => read(people, person))
 
-/** Of members their list tells more. */
+/** For members, the list of members adds further data. */
 export default entity(people, {
   label: 'People',
   domainTypes: ['CROSS'],

@@ -20,12 +20,12 @@ import {
 
 const EXTERNAL_RAW = 'gitlab_api_external_pipeline'
 const LIST_RAW = ['gitlab_api_pipeline', 'gitlab_api_child_pipeline', EXTERNAL_RAW]
-/** DevLake's: pipelines have no names, so all patterns look at the branch or tag. */
+/** As in DevLake, all patterns are matched against the branch or tag, because pipelines have no names. */
 const deliveryOf = ({ ref }: { readonly ref?: string | null }, { scopeConfig }: RulesContext) =>
   scopeConfig.deliveryOf({ names: [ref ?? ''], branches: [ref], isProductionNamed: true })
 const CHILD = 'parent_pipeline'
 
-/** What lists tell of pipelines. */
+/** The data of pipelines in lists. */
 export const pipelineProjects = table('pipeline_projects', 'GitlabPipelineProject', {
   pipeline_id: key(bigint('id')),
   project_id: key(bigint(projectId)),
@@ -56,7 +56,7 @@ export const pipelines = table('pipelines', 'GitlabPipeline', {
   source: text(),
 })
 
-/** One round of requests for each pipeline that changed, or that may have changed without a word. */
+/** Requests for each pipeline that has changed, or that may have changed without a new time of change. */
 export const forEachPipeline = {
   table: pipelineProjects,
   input: ({ pipeline_id }: { pipeline_id: number }) => ({ GitlabId: pipeline_id }),
@@ -81,7 +81,7 @@ export default entity(pipelineProjects, {
   },
 })
 
-/** GitLab lists those that another pipeline started only when asked for them by name. */
+/** GitLab lists pipelines that another pipeline started only if this source is requested. */
 export const childPipelines = entity(pipelineProjects, {
   label: 'Child Pipelines',
   domainTypes: ['CICD'],
@@ -94,8 +94,9 @@ export const childPipelines = entity(pipelineProjects, {
 })
 
 /**
- * Those that another tool told GitLab of. Some have no time of change, and a filter by it leaves them out: they are asked for
- * without one, from the newest on. Jobs are added to them silently, as the tool tells of them.
+ * Pipelines that another tool reported to GitLab. Some have no time of change, so that a filter by it would leave them out. They
+ * are requested without that filter, the newest first. When the tool reports further jobs, their time of change may stay the
+ * same.
  */
 export const externalPipelines = entity(pipelineProjects, {
   label: 'External Pipelines',
@@ -130,7 +131,7 @@ export const details = entity(pipelines, {
       return [
         cicdPipelines.row({
           id,
-          name: id, // DevLake's
+          name: id, // as in DevLake
           display_title: pipeline.ref,
           url: pipeline.web_url,
           result: classify(pipeline.status, RESULT, ''),

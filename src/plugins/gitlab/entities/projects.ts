@@ -4,7 +4,7 @@ import { cicdScopes } from '../../../domain/devops.ts'
 import { boards } from '../../../domain/ticket.ts'
 import { entity, projects } from '../kit.ts'
 
-/** A project is a repository, a board and a place of pipelines, all under one id. */
+/** A project is a repository, a board and a scope of pipelines, all with the same id. */
 export default entity(projects, {
   label: 'Projects',
   domainTypes: ['CODE', 'TICKET', 'CICD', 'CODEREVIEW', 'CROSS'],

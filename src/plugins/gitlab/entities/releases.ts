@@ -7,7 +7,7 @@ import { people, peopleIn } from './people.ts'
 
 const RAW = 'gitlab_api_releases'
 
-/** DevLake has none. */
+/** DevLake has no releases of GitLab. */
 export const releases = table('releases', 'GitlabRelease', {
   project_id: key(bigint(projectId)),
   tag_name: key(string()),
@@ -21,7 +21,7 @@ export const releases = table('releases', 'GitlabRelease', {
   is_upcoming: boolean('upcoming_release'),
   web_url: text('_links.self'),
 })
-/** By its date of release, among those that are out. */
+/** The latest release by date, among those that are already published. */
 const latestReleases = table('latest_releases', 'GitlabLatestRelease', {
   project_id: key(bigint(projectId)),
   tag_name: string(),

@@ -1,7 +1,7 @@
 import { boolean, key, string, text } from '../../../database/table.ts'
 import { entity, inProject, PAGE, table } from '../kit.ts'
 
-/** DevLake keys them by connection and name alone, so that projects share them; only git tells refs by project. */
+/** As in DevLake, the key is only connection and name, so projects share tags. Refs for each project are collected only from git. */
 const tags = table('tags', 'GitlabTag', {
   name: key(string(60)),
   message: text(),

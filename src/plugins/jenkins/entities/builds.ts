@@ -32,7 +32,7 @@ export const builds = table('builds', 'JenkinsBuild', {
   class: indexed(string('_class')),
   triggered_by: string(({ actions }) => upstreamBuildIn(actions)),
   building: boolean(),
-  has_stages: boolean(() => false), // told by the stages, once they are there
+  has_stages: boolean(() => false), // set when the stages are collected
 })
 
 export const buildCommits = table('build_commits', 'JenkinsBuildCommit', {
@@ -42,11 +42,11 @@ export const buildCommits = table('build_commits', 'JenkinsBuildCommit', {
   repo_url: string(),
   number: indexed(bigint()),
 })
-/** All places that a commit of a build was fetched from; `build_commits` and domain rows have room for the first. */
+/** All repositories from which a commit of a build was fetched. `build_commits` and domain rows have room only for the first. */
 export const buildRemotes = table('build_remotes', 'JenkinsBuildRemote', {
   build_name: key(string()),
   commit_sha: key(string()),
-  /** In the order in which Jenkins tells them, from 1 on. */
+  /** The position in Jenkins' list, from 1. */
   position: key(integer()),
   repo_url: text(),
   branch: string(),
@@ -63,7 +63,7 @@ function upstreamBuildIn(actions: unknown): string {
   return upstream ? `${upstream.upstreamProject}#${upstream.upstreamBuild}` : ''
 }
 
-/** Every checkout leaves an action: that of the sources, those of libraries, and of each repository in a pipeline. */
+/** Returns the commits of all checkouts, each of which leaves an action: the sources, libraries, and each repository of a pipeline. */
 function* commitsOf(actions: unknown) {
   for (const { lastBuiltRevision, remoteUrls, mercurialRevisionNumber } of listOf(actions)) {
     const commit_sha = mercurialRevisionNumber || lastBuiltRevision?.SHA1
@@ -83,7 +83,10 @@ const inputOf = (fullName: string) => ({
   FullName: fullName,
 })
 
-/** The job of a multibranch project is named after its branch, which is encoded; other builds tell what they checked out. */
+/**
+ * Returns the branches of a build. The job of a multibranch project is named after its branch, in encoded form. For other builds
+ * the commits contain the branch.
+ */
 export function branchesOf(
   buildName: string,
   scope: Job,
@@ -182,7 +185,7 @@ export default entity(builds, {
       }
       const url = buildUrl(scope, full_name, build.number)
       yield cicdPipelines.row({ ...run, name: full_name, display_title: full_name, url })
-      // A build without stages is its own and only task.
+      // A build without stages is stored as its own only task.
       if (!build.has_stages) yield cicdTasks.row({ ...run, pipeline_id: id, name: jobOf(full_name) })
     },
   },

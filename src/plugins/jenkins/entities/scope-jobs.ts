@@ -2,7 +2,7 @@ import { entity, inRanges, jobPath, scopeJobs } from '../kit.ts'
 
 const JOB = '_class,name,fullName,url,lastBuild[number,timestamp]'
 
-/** Of a multibranch project its branches; of any other job the job itself, as it has no jobs in it. */
+/** For a multibranch project its branches, and for any other job the job itself, which contains no jobs. */
 export default entity(scopeJobs, {
   label: 'Api Jobs',
   domainTypes: ['CICD'],

@@ -37,7 +37,7 @@ export default entity(stages, {
     // https://plugins.jenkins.io/pipeline-rest-api/
     request: ({ input }) => ({ path: `${jobPath(jobOf(input.FullName))}${input.Number}/wfapi/describe` }),
     records: ({ stages }) => stages,
-    emptyOn: [404], // deleted since it was listed, or the plugin that tells stages is not installed
+    emptyOn: [404], // deleted since it was listed, or the plugin for stages is not installed
   },
   convert: {
     to: [cicdTasks],

@@ -4,7 +4,7 @@ import { accounts as domainAccounts } from '../../../domain/people.ts'
 import type { AnyExtractContext } from '../../../plugin-kit/index.ts'
 import { entity, ISSUE_SOURCES, onBoard, table } from '../kit.ts'
 
-/** Cloud knows people by account id, servers by key. */
+/** Jira Cloud identifies people by account id, and servers identify them by key. */
 export const accountIdOf = (person: RawRecord): string => person?.accountId || person?.key || person?.emailAddress || ''
 
 export const accounts = table('accounts', 'JiraAccount', {
@@ -16,20 +16,20 @@ export const accounts = table('accounts', 'JiraAccount', {
   timezone: string('timeZone'),
 })
 
-/** Whom an issue names, or what hangs on it: accounts stay as long as they are named. */
+/** People that an issue or one of its records names. Accounts are kept as long as somebody names them. */
 export const issuePeople = table('issue_people', 'JiraIssuePerson', {
   issue_id: key(bigint()),
   account_id: key(string(100, accountIdOf)),
   source: key(string(20)),
 })
 
-/** What names people: `source` is the issue itself, or the list that continues where the issue ends. */
+/** The record that names people. `source` is the issue itself, or the list that continues where the issue was cut. */
 export interface Naming {
   readonly issue_id: number
   readonly source: 'issue' | 'comments' | 'worklogs' | 'changelogs'
 }
 
-/** People whom a record names; the collector asks for the rest of what is known of them. */
+/** Returns the people that a record names. The collector of accounts reads the rest of their data. */
 export function* accountRows(
   { read }: Pick<AnyExtractContext, 'read'>,
   people: readonly unknown[],
@@ -54,7 +54,7 @@ export default entity(accounts, {
     }),
     records: (account) => [account],
     key: accountIdOf,
-    emptyOn: [404], // gone, or hidden from this user
+    emptyOn: [404], // deleted, or hidden from this user
   },
   convert: {
     to: [domainAccounts],

@@ -32,7 +32,7 @@ export const changelogs = table('issue_changelogs', 'JiraIssueChangelogs', {
   created: indexed(zeroTime(timestamp())),
   issue_updated: timestamp(updateOfInput),
 })
-/** Every object has a method of that name. */
+/** Reads only an own property, because every object inherits a method of this name. */
 const toStringOf = (item: RawRecord) => (Object.hasOwn(item, 'toString') ? item.toString : undefined)
 export const changelogItems = table('issue_changelog_items', 'JiraIssueChangelogItems', {
   changelog_id: key(bigint()),
@@ -64,7 +64,7 @@ export function* changelogRows(
   yield read(changelogs, history, ofIssue)
 }
 
-/** By id alone: a name that stands beside it may be one that they had then. The collector of accounts asks for the rest. */
+/** Uses only the id: the name beside it may be an old one. The collector of accounts reads the rest. */
 const peopleIn = (item: RawRecord) => [item.from, item.to].flatMap(idsIn).map((accountId) => ({ accountId }))
 
 export default entity(changelogItems, {
@@ -72,7 +72,7 @@ export default entity(changelogItems, {
   domainTypes: ['TICKET'],
   raw: 'jira_api_issue_changelogs',
   collect: {
-    when: ({ server }) => server.isCloud, // servers put the whole history into the issue
+    when: ({ server }) => server.isCloud, // servers include the whole history in the issue
     forEach: eachIssue(({ changelog_total }) => changelog_total > 100),
     request: ({ input }) => ({ path: `api/3/issue/${input.issue_id}/changelog` }),
     paging: startAt(100),

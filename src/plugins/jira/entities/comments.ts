@@ -42,7 +42,7 @@ export default entity(comments, {
   off: ['collect', 'extract', 'convert'],
   raw: 'jira_api_issue_comments',
   collect: {
-    forEach: eachIssue(({ comment_total }) => comment_total > 100), // an issue brings its first 100 with it
+    forEach: eachIssue(({ comment_total }) => comment_total > 100), // an issue includes its first 100
     request: ({ input }) => ({ path: `api/3/issue/${input.issue_id}/comment` }),
     paging: startAt(100),
     records: (body) => body.comments,
@@ -54,7 +54,7 @@ export default entity(comments, {
     replaces: ['jira_api_issue_comments', ...ISSUE_SOURCES],
     rows: (comment, { idOf }) => [
       issueComments.row({
-        // DevLake takes the issue's id, so that one comment an issue survives.
+        // DevLake uses the id of the issue, so that only one comment of each issue is kept.
         id: idOf(comments, comment.issue_id, comment.coment_id),
         issue_id: idOf(issues, comment.issue_id),
         body: comment.body,

@@ -10,7 +10,7 @@ const byToken = cursor({
   sizeParam: 'maxResults',
 })
 
-/** Epics of the board's issues, which the board itself need not show. All of them every time: their number is small. */
+/** Epics of the board's issues, even if the board does not show the epics themselves. All are read every time, as there are few of them. */
 export default entity(issues, {
   label: 'Epics',
   domainTypes: ['TICKET', 'CROSS'],
@@ -21,7 +21,7 @@ export default entity(issues, {
       ...onBoard,
       only: ({ epic_key }) => epic_key !== '',
       input: ({ epic_key }) => ({ epic_key }),
-      // Older servers refuse the whole request for one epic that is gone.
+      // Older servers refuse the whole request if one epic is deleted.
       atOnce: ({ isCloud, majorVersion }) => (isCloud || majorVersion > 8 ? 100 : 1),
     },
     request: ({ inputs, server }) => ({

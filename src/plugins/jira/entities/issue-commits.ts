@@ -3,7 +3,7 @@ import { issueCommits as domainIssueCommits } from '../../../domain/crossdomain.
 import { issueOfInput, issues } from '../issue.ts'
 import { entity, onBoard, table } from '../kit.ts'
 
-/** Commits that remote links or the development panel name. */
+/** Commits that are named by remote links or the development panel. */
 export const issueCommits = table('issue_commits', 'JiraIssueCommit', {
   issue_id: key(bigint(issueOfInput)),
   commit_sha: key(string(40, 'id')),

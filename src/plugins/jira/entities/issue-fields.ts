@@ -17,10 +17,10 @@ export const issueFields = table('issue_fields', 'JiraIssueField', {
   sche_custom_system: text('schema.system'),
 })
 
-/** By name: servers leave the id of a field out of changelogs. */
+/** Finds fields by name, because servers leave the id of a field out of changelogs. */
 export const fieldLookup = { fields: wholeTable(issueFields, 'name', ({ board_id }) => ({ board_id })) }
 
-/** Whether the values of a changelog's field are people. */
+/** Tells whether the values of this field in a changelog are people. */
 export function isUserField(
   name: string,
   id: string | undefined,

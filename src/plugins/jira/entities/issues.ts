@@ -16,7 +16,7 @@ import { worklogRows, worklogs } from './worklogs.ts'
 
 const lookups = { types: wholeTable(issueTypes, 'id'), ...fieldLookup }
 
-/** An issue brings the first of its comments, worklogs and changes with it. Epics are extracted alike. */
+/** An issue includes its first comments, worklogs and changes. Epics are extracted in the same way. */
 export const extractIssue = {
   lookups,
   writes: [boardIssues, comments, worklogs, changelogs, changelogItems, accounts, issuePeople],
@@ -51,7 +51,10 @@ export const extractIssue = {
 
 const OLDEST_FIRST = 'ORDER BY created ASC'
 const DAY = 24 * 60 * 60 * 1000
-/** JQL knows minutes, in the time zone of the user; without that zone a day earlier is early enough anywhere. */
+/**
+ * Writes a time for JQL, which has a precision of minutes and uses the time zone of the user. If that zone is not known, a day is
+ * subtracted, which is enough for any zone.
+ */
 function jqlMinute(since: Date, timeZone: string | undefined): string {
   const moment = timeZone ? since : new Date(since.getTime() - DAY)
   const local = moment.toLocaleString('sv-SE', { timeZone: timeZone ?? 'UTC', dateStyle: 'short', timeStyle: 'short' })
@@ -60,9 +63,9 @@ function jqlMinute(since: Date, timeZone: string | undefined): string {
 
 const boardIssuesPath = ({ board_id }: Pick<Board, 'board_id'>) => `agile/1.0/board/${board_id}/issue`
 const LARGEST_PAGE = 100
-/** Without fields a server may give more at once; one that does not says how many it gave. */
+/** The page size for lists of ids only. A server may return that many at once, and otherwise its answer says how many it returned. */
 const NAMES_AT_ONCE = 1000
-/** A task may ask for smaller pages, where a server cannot bear large ones. */
+/** Returns the page size. A task may ask for smaller pages if a server cannot handle large ones. */
 const pageSizeOf = (wanted: unknown): number =>
   Math.min(LARGEST_PAGE, Math.max(0, Math.trunc(Number(wanted))) || LARGEST_PAGE)
 
@@ -82,7 +85,7 @@ export default entity(issues, {
         jql: `updated >= '${jqlMinute(since, server.timeZone)}' ${OLDEST_FIRST}`,
       }),
     },
-    // Deleted issues leave no trace, and issues come to a board and leave it without being updated.
+    // Deleted issues leave no trace, and issues enter and leave a board without being updated.
     reconcile: {
       request: ({ scope }) => ({ path: boardIssuesPath(scope), query: { fields: 'id', jql: OLDEST_FIRST } }),
       paging: startAt(NAMES_AT_ONCE),
@@ -94,7 +97,7 @@ export default entity(issues, {
           query: { expand: 'changelog', jql: `issue in (${ids.join()}) ${OLDEST_FIRST}` },
         }),
       },
-      // To another project: links, children and subtasks then bear its new key.
+      // An issue that moves to another project gets a new key, which its links, children and subtasks then use.
       renamed: { column: 'issue_key', of: ({ key }) => key },
       referring: [
         { table: relationships, columns: ['inward_issue_id', 'outward_issue_id'], key: 'issue_id' },
@@ -158,5 +161,5 @@ export default entity(issues, {
   },
 })
 
-/** Where people see the issue: the server may live below a path. */
+/** Returns the web page of the issue. The server may be installed below a path. */
 const browseUrl = (self: string, key: string): string => `${self.split('/rest/', 1)[0]}/browse/${key}`

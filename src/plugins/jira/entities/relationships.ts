@@ -3,7 +3,7 @@ import { issueRelationships } from '../../../domain/ticket.ts'
 import { issues } from '../issue.ts'
 import { entity, ISSUE_SOURCES, onBoard, table } from '../kit.ts'
 
-/** A link has another issue at one of its ends; the id of the other end is 0. */
+/** A link has the other issue at one of its two ends. The id at the opposite end is 0. */
 export const relationships = table('issue_relationships', 'JiraIssueRelationship', {
   issue_id: key(bigint()),
   issue_key: string(),

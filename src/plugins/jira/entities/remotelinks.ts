@@ -18,7 +18,7 @@ export default entity(remotelinks, {
   domainTypes: ['TICKET'],
   raw: 'jira_api_remotelinks',
   collect: {
-    // One request an issue: only where a pattern looks for commits in them, and the development panel does not name those.
+    // This needs one request for each issue. It is done only if a pattern looks for commits in links, and the development panel does not name them.
     when: ({ scopeConfig }) => scopeConfig.applicationType === '' && scopeConfig.findsCommits,
     forEach: eachIssue(),
     request: ({ input }) => ({ path: `api/2/issue/${input.issue_id}/remotelink` }),

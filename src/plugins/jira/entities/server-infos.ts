@@ -1,7 +1,7 @@
 import { bigint, json, text } from '../../../database/table.ts'
 import { entity, table } from '../kit.ts'
 
-/** What the server says of itself, for people who look at the tables: nothing else reads it. */
+/** The data of the server about itself, for people who look at the tables. Nothing else reads it. */
 const serverInfos = table('server_infos', 'JiraServerInfo', {
   base_url: text('baseUrl'),
   build_date: text('buildDate'),

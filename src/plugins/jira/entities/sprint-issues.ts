@@ -17,7 +17,7 @@ export default entity(sprintIssues, {
   convert: {
     to: [domainSprintIssues],
     replaces: ISSUE_SOURCES,
-    // Of every board of the connection: a sprint may hold issues that this board does not show.
+    // Rows of every board of the connection are converted, because a sprint may hold issues that this board does not show.
     rows: ({ sprint_id, issue_id }, { idOf }) => [
       domainSprintIssues.row({ sprint_id: idOf(sprints, sprint_id), issue_id: idOf(issues, issue_id) }),
     ],

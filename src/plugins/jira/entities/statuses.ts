@@ -14,7 +14,7 @@ export default entity(statuses, {
   raw: 'jira_api_status',
   collect: { request: () => ({ path: 'api/2/status' }), isForAll: true },
   extract: {
-    // Team-managed projects have statuses of their own; those of other projects than the board's are left out.
+    // Team-managed projects have their own statuses. Only those of the board's project are kept, besides the global ones.
     rows: (status, { read, scope }) =>
       !status.scope || Number(status.scope.project?.id) === scope.project_id ? [read(statuses, status)] : [],
   },

@@ -39,7 +39,7 @@ export default entity(worklogs, {
   domainTypes: ['TICKET'],
   raw: 'jira_api_worklogs',
   collect: {
-    forEach: eachIssue(({ worklog_total }) => worklog_total > 20), // an issue brings its first 20 with it
+    forEach: eachIssue(({ worklog_total }) => worklog_total > 20), // an issue includes its first 20
     request: ({ input }) => ({ path: `api/2/issue/${input.issue_id}/worklog` }),
     paging: startAt(50),
     records: (body) => body.worklogs,

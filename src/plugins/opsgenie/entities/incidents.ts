@@ -7,7 +7,7 @@ import { data, entity, MOST, newestFirst, onService, type Service, serviceIncide
 import { teams } from './teams.ts'
 import { users } from './users.ts'
 
-/** The same for all services that collect the incident. */
+/** Returns the same service in every scope that collects the incident. */
 const firstService = ({ impactedServices }: RawRecord, { scope }: { scope: Service }): string =>
   impactedServices?.[0] ?? scope.id
 
@@ -27,7 +27,7 @@ export const incidents = table('incidents', 'Incident', {
   created_date: zeroTime(timestamp('createdAt')),
   updated_date: zeroTime(timestamp('updatedAt')),
 })
-/** What DevLake leaves out. */
+/** Data that DevLake does not store. */
 export const incidentDetails = table('incident_details', 'IncidentDetail', {
   incident_id: key(string(191, 'id')),
   tiny_id: string(100, 'tinyId'),
@@ -53,7 +53,10 @@ interface Assignee {
   readonly assignee_name: string
 }
 
-/** Opsgenie does not rank responders, and an issue has room for one: a person before a team, and the same one in every run. */
+/**
+ * Chooses one responder for the issue, which has room for only one, since Opsgenie does not rank them. A person comes before a
+ * team, and every run chooses the same one.
+ */
 function firstOf(everyone: readonly Assignee[]) {
   const byId = everyone.toSorted((one, other) => (one.assignee_id < other.assignee_id ? -1 : 1))
   const first = byId.find(({ isTeam }) => !isTeam) ?? byId[0]
@@ -66,7 +69,7 @@ export default entity(incidents, {
   raw: 'opsgenie_incidents',
   collect: {
     tellsIncidents: true,
-    // Read whole every time: incidents are deleted, closed and moved to other services long after they were made.
+    // All incidents are read every time, because they are deleted, closed and moved to other services long after they were created.
     request: ({ scope }) => ({
       path: 'v1/incidents',
       query: { query: `impactedServices:${scope.id}`, sort: 'createdAt', order: 'desc' },
@@ -107,7 +110,7 @@ export default entity(incidents, {
     *rows({ details, tie, ...incident }, { idOf, lookups }) {
       const id = idOf(incidents, incident.id)
       const status = classify(incident.status, STATUS, 'OTHER')
-      // The time of change moves on when a resolved incident is closed or edited; the end of its impact stays.
+      // The time of change moves on when a resolved incident is closed or edited, but the end of its impact stays.
       const end = status === 'DONE' ? (details?.impact_end_date ?? incident.updated_date) : null
       const minutes = end && Math.max(0, Math.trunc((Number(end) - Number(incident.created_date)) / 60_000))
       const everyone = (lookups.assignments.get(incident.id) ?? []).map(({ responder_id }) => {

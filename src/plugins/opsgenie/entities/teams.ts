@@ -15,7 +15,7 @@ export default entity(teams, {
   collect: { request: () => ({ path: 'v2/teams' }), records: data, isForAll: true },
   convert: {
     to: [domainTeams],
-    // DevLake's: the name is the id, and the alias is the name.
+    // As in DevLake, the name of the team is its id, and the alias is its name.
     rows: ({ id, name }, { idOf }) => [domainTeams.row({ id: idOf(teams, id), name: id, alias: name })],
   },
 })

@@ -21,7 +21,7 @@ export const assignments = table('assignments', 'Assignment', {
   incident_number: key(bigint()),
   assigned_at: zeroTime(timestamp('at')),
 })
-/** Those who were asked for help; DevLake leaves them out. */
+/** People who were asked for help. DevLake leaves them out. */
 export const responders = table('responders', 'Responder', {
   user_id: key(string(191, 'user.id')),
   incident_number: key(bigint()),
@@ -53,7 +53,7 @@ export default entity(incidents, {
     records: (body) => body.incidents,
     incremental: {
       newestFirstBy: 'created_at',
-      // What was resolved can be opened again, and be given another priority.
+      // Resolved incidents can be opened again, or get another priority.
       lookBack: { days: 30, changedBy: 'updated_at' },
       refetch: {
         where: { status: UNRESOLVED },
@@ -81,7 +81,7 @@ export default entity(incidents, {
       by: { connection_id: 'connection_id', incident_number: 'number' },
     })),
     *rows(incident, { read, scope }) {
-      // One that was given to another service since is that one's.
+      // An incident that was moved to another service belongs to that service.
       if (incident.service?.id !== scope.id) return
       yield read(incidents, incident)
       const own = { incident_number: incident.incident_number }
@@ -127,7 +127,7 @@ export default entity(incidents, {
         created_date: incident.created_date,
         updated_date: incident.updated_date,
         lead_time_minutes: isResolved ? Math.max(0, minutes) : null,
-        // DevLake's: the id of PagerDuty. That of the account stands in issue_assignees.
+        // As in DevLake, this is PagerDuty's id. The id of the account is in issue_assignees.
         assignee_id: assignee ?? '',
         assignee_name: assignee ? nameOf(assignee) : '',
         priority: incident.priority,

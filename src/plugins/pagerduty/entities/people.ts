@@ -1,4 +1,4 @@
-/** Users and teams, as incidents name them. */
+/** Users and teams as incidents name them. */
 import { key, string, text } from '../../../database/table.ts'
 import { accounts, teams as domainTeams } from '../../../domain/people.ts'
 import { entity, table } from '../kit.ts'

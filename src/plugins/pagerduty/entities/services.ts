@@ -1,7 +1,7 @@
 import { boards } from '../../../domain/ticket.ts'
 import { entity, services } from '../kit.ts'
 
-/** A service holds incidents as a board holds issues. */
+/** A service is stored as a board, because it holds incidents as a board holds issues. */
 export default entity(services, {
   label: 'Services',
   domainTypes: ['TICKET'],

@@ -25,7 +25,7 @@ export default entity(accounts, {
     records: ({ users }) => users,
     key: ({ login }) => login,
     isForAll: true,
-    endsOn: [400], // after 10,000
+    endsOn: [400], // after 10,000 records
   },
   convert: {
     to: [domainAccounts],

@@ -2,7 +2,7 @@ import { bothEnds } from '../both-ends.ts'
 import { fileKey, fileMetrics, halfOf, knownFile, measuresOf } from '../file-metrics.ts'
 import { entity, hasProject } from '../kit.ts'
 
-/** Before the other half, whose rows are the ones that stay. */
+/** Runs before the entity with the other measures, which writes the final rows. */
 export default entity(fileMetrics, {
   label: 'Additional Filemetrics',
   names: { collect: 'CollectAdditionalFilemetrics', extract: 'ExtractAdditionalFileMetrics' },
@@ -14,7 +14,7 @@ export default entity(fileMetrics, {
     paging: bothEnds,
     records: ({ components }) => components,
     key: ({ key }) => key,
-    endsOn: [400], // no further from either end
+    endsOn: [400], // the limit from the other end is also reached
   },
   extract: {
     edition: 1,

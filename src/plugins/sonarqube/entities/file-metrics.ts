@@ -14,7 +14,7 @@ export default entity(fileMetrics, {
     paging: bothEnds,
     records: ({ components }) => components,
     key: ({ key }) => key,
-    endsOn: [400], // no further from either end
+    endsOn: [400], // the limit from the other end is also reached
   },
   extract: {
     edition: 1,

@@ -29,7 +29,7 @@ export default entity(hotspots, {
     paging: inPages,
     records: ({ hotspots }) => hotspots,
     key: ({ key }) => key,
-    endsOn: [400], // after 10,000
+    endsOn: [400], // after 10,000 records
   },
   convert: {
     to: [cqIssues],

@@ -48,14 +48,14 @@ export const issueImpacts = table('issue_impacts', 'SonarqubeIssueImpact', {
 })
 
 const MINUTES = new Map(Object.entries({ d: 8 * 60, h: 60, min: 1 }))
-/** `1d2h30min` is so many minutes; a day has 8 hours. */
+/** Converts a duration such as `1d2h30min` into minutes. A day has 8 hours. */
 export const minutesIn = (duration: unknown): number =>
   [...String(duration ?? '').matchAll(/(\d{1,15})(d|h|min)/g)].reduce(
     (sum, [, number, unit]) => sum + Number(number) * (MINUTES.get(unit as string) ?? 0),
     0,
   )
 
-/** Where an issue stands, and every other place that it points to. */
+/** Returns the place of an issue, and every other place that it refers to. */
 const placesOf = (issue: RawRecord): RawRecord[] => [
   { component: issue.component, textRange: issue.textRange, msg: issue.message },
   ...(issue.flows ?? []).flatMap(({ locations }: RawRecord) => locations ?? []),
@@ -83,7 +83,7 @@ export default entity(issues, {
       path: 'issues/search',
       query: { [server.projectParam]: scope.project_key, s: 'CREATION_DATE', asc: true },
     }),
-    // One page after the other, without a total: the ids of code blocks depend on the order of issues.
+    // Pages are read one after the other and without a total, because the ids of code blocks depend on the order of issues.
     paging: pageNumber({ size: PAGE_SIZE, pageParam: 'p', sizeParam: 'ps' }),
     records: ({ issues }) => issues,
     key: ({ key }) => key,
@@ -91,7 +91,7 @@ export default entity(issues, {
     windows: {
       cap: CAP,
       isWhole: true,
-      earliest: new Date('1990-01-01T00:00:00Z'), // issues are as old as the commit that made them
+      earliest: new Date('1990-01-01T00:00:00Z'), // the date of an issue is that of the commit that caused it
       isEndExclusive: true,
       query: ({ from, to }) => ({ createdAfter: second(from), createdBefore: second(to) }),
       total: ({ body }) => body.paging?.total ?? body.total,

@@ -20,7 +20,7 @@ export const qualityGateConditions = table('quality_gate_conditions', 'Sonarqube
   actual_value: string('actualValue'),
 })
 
-/** Whether the project passes its quality gate, and by which conditions. DevLake does not collect it. */
+/** The status of the project's quality gate, and its conditions. DevLake does not collect it. */
 export default entity(qualityGates, {
   label: 'Quality Gates',
   names: { collect: 'CollectQualityGates', extract: 'ExtractQualityGates' },
@@ -31,7 +31,7 @@ export default entity(qualityGates, {
     request: ({ scope }) => ({ path: 'qualitygates/project_status', query: { projectKey: scope.project_key } }),
     records: ({ projectStatus }) => [projectStatus],
     key: () => 'status',
-    emptyOn: [404], // no gate, or never analysed
+    emptyOn: [404], // no quality gate, or never analysed
   },
   extract: {
     owns: [{ table: qualityGateConditions, by: { connection_id: 'connection_id', project_key: 'project_key' } }],

@@ -19,7 +19,7 @@ export const commitFields = fromFields({
   created_date: timestamp(),
 })
 
-/** A commit of a deployment, as it was when the message came: later messages about the deployment add to its commits. */
+/** A commit of a deployment as it was when its message came. Later messages about the deployment add further commits. */
 export const deploymentCommits = table('deployment_commits', {
   ...fromFields({
     deployment_id: key(string(150)),

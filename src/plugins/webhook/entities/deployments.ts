@@ -15,7 +15,7 @@ function titleOf(deployment: RawRecord): string {
 }
 
 const fields = fromFields({
-  id: key(string(150)), // leaves room for connection, repository and commit in the ids of its commits
+  id: key(string(150)), // leaves room for the connection, the repository and the commit in the ids of its commits
   name: text((deployment) => deployment.name || titleOf(deployment)),
   display_title: text(),
   result: string(100, ({ result }: RawRecord) => result || 'SUCCESS'),
@@ -35,7 +35,7 @@ const hashOf = (url: unknown) => createHash('md5').update(String(url)).digest('h
 const commitsOf = (deployment: RawRecord): object[] =>
   deployment.deploymentCommits.map((commit: RawRecord) => ({
     ...commit,
-    // The metrics read the commits: a failed deployment must not count as a success because its commits say nothing.
+    // The metrics read the commits, so a failed deployment must not count as a success because its commits have no result.
     result: commit.result || deployment.result,
     status: commit.status || deployment.status,
     createdDate: commit.createdDate || createdOf(deployment),

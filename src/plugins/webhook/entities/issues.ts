@@ -44,17 +44,17 @@ export const fields = fromFields({
 export const issues = table('issues', fields)
 
 const MINUTE_MS = 60_000
-/** In our words where it is one of them, however it is spelt. */
+/** Returns the type of the domain model if the text is one in any upper or lower case. Otherwise the text itself. */
 const typeOf = (type: string): string => ISSUE_TYPES.find((known) => known === type.toUpperCase()) ?? type
 
-/** What an issue and the incident that it may be have in common. */
+/** The columns that an issue shares with the incident that is made from it. */
 function ticketOf(issue: RowOf<typeof issues>, { idOf }: EntityContext<undefined, undefined>) {
   return {
     ...issue,
     id: idOf(issues, issue.issue_key),
     creator_id: idOf(issues, issue.creator_id),
     assignee_id: idOf(issues, issue.assignee_id),
-    // Reports on services use it, and not every sender tells it.
+    // Reports on services use the date of the last update, and not every sender gives it.
     updated_date: issue.updated_date ?? issue.resolution_date ?? issue.created_date,
     lead_time_minutes: issue.lead_time_minutes || spanOf(issue.created_date, issue.resolution_date, MINUTE_MS),
   }

@@ -24,7 +24,7 @@ const fields = fromFields({
   component: string(100),
   merge_commit_sha: string(40),
   head_repo_id: string(191),
-  base_repo_id: string(191), // known for what it says, yet the connection is the repository
+  base_repo_id: string(191), // kept for information only: the connection itself counts as the repository
   head_ref: string(),
   base_ref: string(),
   base_commit_sha: string(40),
