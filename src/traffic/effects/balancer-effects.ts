@@ -10,7 +10,7 @@ import { arnOf, type Effect, type EffectContext, liveCurrent, loadBalancerHostna
 const resourceOf = ({ current }: RoutePlan): string =>
   `${current.namespace}/${current.ingress.name}-${current.service.name}:${current.service.port}`
 
-/** The live target group of the current Service; undefined where the controller's tags do not tell. */
+/** The live target group of the current Service; undefined if the controller's tags do not tell. */
 export async function currentGroup(context: EffectContext): Promise<Mirrored | undefined> {
   const { balancer } = context.outside
   const hostname = loadBalancerHostname(await liveCurrent(context))
@@ -31,14 +31,14 @@ export function targetGroup(context: EffectContext): Effect {
       return `target group ${plan.targetGroup.name} does not exist`
     },
     async apply(dryRun) {
-      // AWS has no dry run for it; the settings were checked by lint and preflight.
+      // AWS has no dry run for this; the settings were checked by lint and preflight.
       if (!dryRun) arn = await outside.balancer.createTargetGroup(plan, mirrored)
     },
     learned: () => ({ target_group_arn: arn ?? row().target_group_arn }),
   }
 }
 
-/** Targets come and go in both groups alike. */
+/** Mirrors the attributes of the current target group, so that targets come and go alike in both. */
 export function targetGroupAttributes(context: EffectContext): Effect {
   const { balancer } = context.outside
   let wrong: Readonly<Record<string, string>> = byName({})
@@ -61,12 +61,12 @@ export function targetGroupAttributes(context: EffectContext): Effect {
   }
 }
 
-/** Traffic goes to a group of which several looks in a row found no target healthy. */
+/** Traffic goes to a target group in which several checks in a row found no healthy target. */
 export class NothingHealthy extends TrafficError {}
-/** So many looks in a row must find no healthy target before anything is done about it. */
+/** Number of checks in a row that must find no healthy target before anything is done about it. */
 export const FAILURE_LIMIT = 3
 
-/** Under load nobody waits for a group without any healthy target until the time is over. */
+/** Under load, a group without any healthy target is not waited for until the time is over. */
 export function healthyTargets(context: EffectContext, isUnderLoad = false): Effect {
   const { plan, outside } = context
   let failures = 0
@@ -86,7 +86,7 @@ export function healthyTargets(context: EffectContext, isUnderLoad = false): Eff
 
 const because = (reasons: readonly string[]): string => (reasons.length > 0 ? ` (${reasons.join(', ')})` : '')
 
-/** Asked after the Ingress itself: of a group that drift has cut off no target is healthy. */
+/** Checks the Ingress first, because a group that drift has cut off has no healthy target. */
 export function healthBefore(context: EffectContext, step: number, weights: Effect): Effect {
   const { plan, outside } = context
   return {

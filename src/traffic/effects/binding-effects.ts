@@ -10,7 +10,7 @@ export function binding(context: EffectContext): Effect {
     async missing() {
       const live = await outside.target.binding(bindingNamespace(plan), plan.binding.name)
       if (live === undefined) return `there is no TargetGroupBinding ${plan.binding.name}`
-      // As it is sent: without what has no value.
+      // Compared as it is sent: without properties that have no value.
       const wanted = JSON.parse(JSON.stringify(bindingOfPlan(plan, arnOf(context))))
       const differences = diffObjects([live], [wanted]).filter(({ path }) => path.startsWith('spec'))
       if (differences.length > 0)

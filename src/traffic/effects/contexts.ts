@@ -4,7 +4,7 @@ import type { Plan } from '../model/plan.ts'
 import { routesOf } from '../model/routes.ts'
 import type { EffectContext, Outside } from './effect.ts'
 
-/** One context a route, in the order of the plan; what was written over is told together. */
+/** Makes one context per route, in the order of the plan. All routes share the list of what was overwritten. */
 export function contextsOf(
   plan: Plan,
   outside: Outside,
@@ -16,7 +16,7 @@ export function contextsOf(
   return routes.map((own) => ({ ...shared, plan: own, row: () => rowOfRoute(row(), own.route?.name) }))
 }
 
-/** The first route of each host: where its record has to lead is asked once. */
+/** The first route of each host, because the record of a host is checked only once. */
 export const oneForEachHost = (contexts: readonly EffectContext[]): readonly EffectContext[] =>
   contexts.filter(
     ({ plan: { dns } }, index) => contexts.findIndex(({ plan }) => plan.dns.hostname === dns.hostname) === index,

@@ -1,4 +1,4 @@
-/** Past the controller: rules that do not follow are changed at the load balancer itself, and kept so. */
+/** Bypasses the controller: rules that do not follow are changed at the load balancer itself, and kept that way. */
 import { counted } from '../../counted.ts'
 import { RetryableError, UserError } from '../../errors.ts'
 import type { ForwardAction } from '../model/action.ts'
@@ -7,33 +7,33 @@ import type { Forward, ForwardRule } from '../vendors/rules.ts'
 import { type Effect, type EffectContext, ofRoute } from './effect.ts'
 import { follows, rulePicture, weightsIn } from './rule-effects.ts'
 
-/** So long the controller may take; who waits for it longer may wait for a controller that is down. */
+/** Time that the controller may take. If it needs longer, it may be down. */
 const GRACE_MS = 5_000
 
-/** What stands beside the effects of a route while they wait for cluster and controller. */
+/** Corrects the rules of a route while its effects wait for the cluster and the controller. */
 export interface DirectRules {
   /** Changes the rules that are not as wanted. */
   readonly effect: Effect
-  /** The rules have to be right also when all else failed. */
+  /** The rules have to be put right even when everything else failed. */
   readonly isUrgent: boolean
-  /** Why the controller is waited for no longer; undefined while it is. */
+  /** The reason why the controller is no longer waited for; undefined while it still is. */
   reason(): string | undefined
-  /** The same effect; what the cluster refuses to it is known here, and is asked for again until its time is over. */
+  /** Wraps an effect so that a refusal by the cluster is remembered here, and the effect is retried until its time is over. */
   patient(effect: Effect): Effect
 }
 
-/** What a rule is to become; undefined where it is right, or cannot be helped here. */
+/** The state that a rule is to have; undefined when it is right, or cannot be corrected here. */
 type Correction = (rule: ForwardRule, arn: string | undefined) => Wanted | undefined
 interface Wanted {
   readonly forward: Forward
-  /** Where AWS does not take the first. */
+  /** Used when AWS refuses `forward`. */
   readonly otherwise?: Forward
 }
 
 function directRules(context: EffectContext, correct: Correction, isUrgent: boolean): DirectRules {
   const { plan, outside } = context
   const graceMs = Math.min(GRACE_MS, plan.verifyTimeoutSeconds * 500)
-  /** From when on the controller has its time: at once, or after the first write, so that a refused step changes nothing. */
+  /** The moment from which the controller's time counts: at once, or after the first write, so that a refused step changes nothing. */
   let since = isUrgent ? Date.now() : undefined
   let refusal: string | undefined
   const reason = (): string | undefined => {
@@ -54,7 +54,7 @@ function directRules(context: EffectContext, correct: Correction, isUrgent: bool
     reason,
     patient(effect) {
       const { missing, apply } = effect
-      // A repository says by itself what can be waited for.
+      // Changes through a repository tell by themselves what can be waited for.
       if (outside.git !== undefined) return effect
       const applyPatiently = (dryRun: boolean): Promise<void> => {
         since ??= Date.now()
@@ -107,7 +107,7 @@ function changedRules(
           })
           changed.add(rule.rule)
         } catch (error) {
-          // One that AWS does not take keeps no other where it is.
+          // A rule that AWS refuses must not keep the other rules from being changed.
           if (!(error instanceof UserError)) throw error
           refusal ??= error
         }
@@ -123,14 +123,14 @@ function changedRules(
 }
 
 /**
- * For the way back: the weights that the Ingress is to have. Where AWS refuses two groups in a rule that is not sticky,
- * the target group is left out.
+ * Corrects rules on the way back, to the weights that the Ingress is to have. Where AWS refuses two groups in a rule that is
+ * not sticky, the target group is left out.
  */
 export function directlyBack(context: EffectContext): DirectRules {
   const correct: Correction = (rule, arn) => {
     if (weightsIn(rule, arn).target === 0 && !rule.isSticky) return undefined
     const others = rule.groups.filter((group) => group.arn !== arn)
-    // A rule that knows no other group cannot be helped here; its annotation has to.
+    // A rule that names no other group cannot be corrected here; only its annotation can be.
     if (others.length === 0) return undefined
     const isOne = others.length === 1 || others.every(({ weight }) => weight === 0)
     const own = isOne ? others.map((group) => ({ ...group, weight: 100 })) : others
@@ -145,7 +145,7 @@ export function directlyBack(context: EffectContext): DirectRules {
   return directRules(context, correct, true)
 }
 
-/** For a step, if the operator said so. */
+/** Corrects rules for a step, if the operator allowed it. */
 export function directlyForward(context: EffectContext, wanted: () => ForwardAction): DirectRules {
   const correct: Correction = (rule, arn) => {
     const others = rule.groups.filter((group) => group.arn !== arn)

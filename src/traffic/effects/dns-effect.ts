@@ -6,7 +6,7 @@ async function addressesOfSide({ plan, outside }: EffectContext, side: SideName)
   return hostname === undefined ? [] : outside.addressesOf(hostname)
 }
 
-/** Whether any address of the host name is one of that side's load balancer. */
+/** Tells whether any address of the host name belongs to that side's load balancer. */
 export async function leadsTo(context: EffectContext, side: SideName): Promise<boolean> {
   const [found, own] = await Promise.all([
     context.outside.addressesOf(context.plan.dns.hostname),
@@ -18,7 +18,7 @@ export async function leadsTo(context: EffectContext, side: SideName): Promise<b
 const describeAnswer = (hostname: string, { server, addresses }: Answer): string =>
   `${hostname} resolves to ${addresses.join(', ') || 'nothing'}${server === undefined ? '' : ` (${server} says)`}`
 
-/** Where the host name leads, by every name server: one address of the wanted balancer and none of the other. */
+/** Checks that every name server answers with an address of the wanted load balancer and with none of the other. */
 export function dns(context: EffectContext, side: SideName): Effect {
   const { plan, outside } = context
   const other = side === 'current' ? 'target' : 'current'
@@ -37,7 +37,7 @@ export function dns(context: EffectContext, side: SideName): Effect {
           addresses.some((address) => unwanted.includes(address)),
       )
       if (wrong === undefined) return undefined
-      // Clean-up deleted the old load balancer: there is nothing of it that the name could lead to yet.
+      // After clean-up deleted the old load balancer, it has no address yet that the name could lead to.
       const where =
         wanted.length === 0
           ? `, and the load balancer of the ${side} cluster has no address yet. Wait for it, move the record to it`
@@ -48,7 +48,7 @@ export function dns(context: EffectContext, side: SideName): Effect {
   }
 }
 
-/** While both sides have a share, an answer may name either, but nothing else. */
+/** While both sides have a share, an answer may contain addresses of either, but no others. */
 export function dnsShared(context: EffectContext, share: number): Effect {
   const { plan, outside } = context
   return {

@@ -47,11 +47,14 @@ async function factsOf(context: EffectContext): Promise<RecordFacts> {
   return { zone, records, owners, current, target }
 }
 
-/** Told before anything is changed, not after all traffic has moved. */
+/** These findings are reported before anything is changed, not after all traffic has moved. */
 export const recordFindings = async (context: EffectContext): Promise<readonly Finding[]> =>
   drivesDns(context.plan) ? lintRecord(context.plan, await factsOf(context)) : []
 
-/** What stands there and where it shall lead; undefined while the target has no load balancer, or where nothing is left to do. */
+/**
+ * The records as they are, and where they shall lead. Undefined when they already lead to the target; a text when a load
+ * balancer has no name yet.
+ */
 async function freshState(context: EffectContext): Promise<RecordState | string | undefined> {
   const facts = await factsOf(context)
   const { records, current, target } = facts
@@ -63,7 +66,7 @@ async function freshState(context: EffectContext): Promise<RecordState | string 
 }
 const placeOf = ({ dnsName, zoneId }: Destination): Destination => ({ dnsName, zoneId })
 
-/** Nothing is changed before what stood there is stored. */
+/** Stores the previous records before anything is changed. */
 export function recordKept(context: EffectContext): Effect {
   let kept: RecordState | undefined
   return {
@@ -80,7 +83,7 @@ export function recordKept(context: EffectContext): Effect {
   }
 }
 
-/** The old load balancer, or the one that came back in its place. */
+/** Leads back to the old load balancer, or to the one that has come back in its place. */
 async function stateBack(context: EffectContext, state: RecordState): Promise<RecordState | undefined> {
   const { dnsName } = state.destinations.current
   if ((await context.outside.balancer.loadBalancer(dnsName)) !== undefined) return state
@@ -88,7 +91,7 @@ async function stateBack(context: EffectContext, state: RecordState): Promise<Re
   return current === undefined ? undefined : withDestination(state, placeOf(current))
 }
 
-/** The record gives the target this share of the answers; 0 puts back what stood there before. */
+/** Makes the record give the target this share of the answers; share 0 puts back the previous records. */
 export function recordMoved(context: EffectContext, share: number): Effect {
   const { plan, outside, row } = context
   let state: RecordState
@@ -112,7 +115,7 @@ export function recordMoved(context: EffectContext, share: number): Effect {
         const isUntouched = share === 0 && state.share === undefined
         const isTold = change !== undefined || (state.share === share && state.change !== undefined)
         if (isUntouched || isTold) return undefined
-        // Whoever made the change was killed before he could say which: made once more, it can be waited for.
+        // The process that made the change was killed before it could store which. Made once more, the change can be waited for.
         return 'it is not known whether all name servers have the record'
       }
       if (!isKnown())
@@ -131,7 +134,7 @@ export function recordMoved(context: EffectContext, share: number): Effect {
     learned() {
       if (change === undefined) return {}
       const { undo, destinations } = state
-      // Whatever a resolver has seen on the way, it has forgotten after the longest of them.
+      // A resolver may have seen any of these records. After the longest TTL it has forgotten them all.
       const ttlSeconds = ttlOf([...undo, ...live, ...wanted])
       const next: RecordState = { undo, destinations, share, change, ttlSeconds }
       return { dns_record: JSON.stringify(next) }
@@ -159,14 +162,14 @@ export function changeInSync(context: EffectContext, share: number): Effect {
 
 const nowOf = ({ now }: EffectContext): Date => now?.() ?? new Date()
 
-/** How long resolvers may still answer with what stood there before. */
+/** Seconds for which resolvers may still answer with the previous records. */
 export function ttlLeft(context: EffectContext): number {
   const { inSyncAt, ttlSeconds = 0 } = stateOf(context) ?? {}
   if (inSyncAt === undefined) return 0
   return Math.max(0, Math.ceil((Date.parse(inSyncAt) + ttlSeconds * 1000 - nowOf(context).getTime()) / 1000))
 }
 
-/** Only for the way back: somebody waits for it, and what counts is done. */
+/** Only for the way back. It is not waited for, because somebody is waiting and the important part is done. */
 export function ttlOver(context: EffectContext): Effect {
   return {
     name: 'dns-ttl',
@@ -180,7 +183,10 @@ export function ttlOver(context: EffectContext): Effect {
   }
 }
 
-/** The name may have left the current load balancer, by hand or by us; where nobody knows, it is looked up. */
+/**
+ * The name may have left the current load balancer, by hand or through Weir. If the stored values of the routes cannot be read,
+ * it has to be looked up.
+ */
 export const isNameMoved = ({ row }: Pick<EffectContext, 'row'>): boolean =>
   row().dns_confirmed_at !== null || row().dns_record !== null || hasLostMemory(row())
 
@@ -189,7 +195,7 @@ export const recordBack = (context: EffectContext, isChecked: boolean): readonly
     ? [recordMoved(context, 0), changeInSync(context, 0), ...(isChecked ? [ttlOver(context)] : [])]
     : []
 
-/** Where a move of the record goes on: the share that is written already, or the first. */
+/** Shares that a move of the record still has to write, beginning with the one that is already written, or with the first. */
 export const sharesLeft = (context: EffectContext): readonly number[] => {
   const written = stateOf(context)?.share ?? 0
   return sharesOf(context.plan).filter((share) => share >= written)

@@ -11,75 +11,75 @@ import type { Cluster } from '../vendors/cluster.ts'
 import type { Metrics } from '../vendors/metrics.ts'
 import type { Zones } from '../vendors/zones.ts'
 
-/** The world outside: two clusters, one balancer, and the name servers. */
+/** The outside world: two clusters, one load balancer, metrics and the name servers. */
 export interface Outside {
   readonly current: Cluster
   readonly target: Cluster
   readonly balancer: Balancer
   readonly metrics: Metrics
   readonly zones: Zones
-  /** What time it is for AWS. */
+  /** The current time according to AWS. */
   readonly clock: Readonly<AnswerClock>
-  /** What any of the name servers says. */
+  /** Every address of a host name that at least one name server answers. */
   addressesOf(hostname: string): Promise<readonly string[]>
-  /** Where the clusters are changed through a repository. */
+  /** Present when the clusters are changed through a repository. */
   readonly git?: GitOps | undefined
-  /** What each name server says by itself. */
+  /** The answer of each name server by itself. */
   answersOf(hostname: string): Promise<readonly Answer[]>
 }
 
 export interface Answer {
-  /** Its address; undefined for whatever this machine asks. */
+  /** Address of the name server; undefined for the resolver of this machine. */
   readonly server: string | undefined
   readonly addresses: readonly string[]
 }
 
-/** One thing that has to be so. It is observed first, so that doing it twice does it once. */
+/** One condition that must hold. It is observed first, so that repeating an effect changes nothing. */
 export interface Effect {
   readonly name: string
-  /** Whose effect it is, where the plan lists its routes. */
+  /** The route that the effect belongs to, when the plan lists its routes. */
   readonly route?: string | undefined
-  /** Why it is not so yet; undefined when it is. Throws when it can never be. */
+  /** The reason why the condition does not hold yet; undefined when it holds. Throws when it can never hold. */
   missing(): Promise<string | undefined>
-  /** Makes it so. Absent where we can only wait. */
+  /** Brings the condition about. Absent where Weir can only wait. */
   apply?(dryRun: boolean): Promise<void>
-  /** Apply again while waiting: the other side may refuse for a while. */
+  /** Apply again while waiting, because the other side may refuse for a while. */
   readonly isRepeated?: boolean
-  /** Also when it was done before: what it looks at may have changed since. */
+  /** Run again even if it was done before, because what it looks at may have changed since. */
   readonly isAlways?: boolean
-  /** Looked at once more when it was done before, and done again only if somebody has undone it since. */
+  /** Checked once more if it was done before, and applied again only if somebody has undone it since. */
   readonly isHeld?: boolean
-  /** Not worth waiting for: somebody has to do it first. */
+  /** Not worth waiting for, because somebody has to act first. */
   readonly isInstant?: boolean
-  /** What somebody may do who has waited in vain. */
+  /** Advice for somebody who has waited in vain. */
   readonly wayOut?: string
-  /** Waited for so much longer than other effects, as far as the last look can tell. */
+  /** Seconds to wait longer than for other effects, as far as the last look can tell. */
   extraSeconds?(): number
-  /** What came of it in words, where `done` says too little. */
+  /** The result in words, where `done` says too little. */
   outcome?(): string | undefined
-  /** What the switch remembers once it is so. */
+  /** Columns of the switch to store once the condition holds. */
   learned?(): SwitchChanges
 }
 
 export interface EffectContext {
   readonly plan: RoutePlan
-  /** All routes of the switch; some of them may stand on the same Ingress. */
+  /** All routes of the switch; several of them may use the same Ingress. */
   readonly routes?: readonly RoutePlan[]
   readonly outside: Outside
-  /** The switch as it is now; effects before this one may have changed it. */
+  /** The switch as it is now. Earlier effects may have changed it. */
   row(): SwitchRow
-  /** The operator has seen the drift, or goes back whatever stands there: what is not ours is written over and recorded. */
+  /** The operator has seen the drift, or rolls back regardless of it: values that Weir did not write are overwritten and recorded. */
   readonly overridesDrift: boolean
-  /** Another process was at work on the switch when this one took it. */
+  /** Another process was working on the switch when this one took it over. */
   readonly tookOver?: boolean | undefined
-  /** What was written over, until the journal has it. */
+  /** Descriptions of what was overwritten, until the journal has them. */
   readonly overridden: string[]
   progress?: ((text: string) => void) | undefined
   /** The engine's clock, for waiting times that outlast a process. */
   readonly now?: (() => Date) | undefined
 }
 
-/** Refuses, or where going on was decided, keeps for the journal what is about to be written over. */
+/** Refuses drift. If going on was decided, keeps for the journal what is about to be overwritten. */
 export function meetDrift({ overridesDrift, overridden }: EffectContext, what: string): void {
   if (!overridesDrift)
     throw new TrafficError(
@@ -89,11 +89,11 @@ export function meetDrift({ overridesDrift, overridden }: EffectContext, what: s
   if (!overridden.includes(what)) overridden.push(what)
 }
 
-/** Unique among the effects of an action: under it the journal keeps what came of the effect. */
+/** Unique among the effects of an action. The journal keeps the result of the effect under this key. */
 export const effectKey = ({ name, route }: Pick<Effect, 'name' | 'route'>): string =>
   route === undefined ? name : `${name} (${route})`
 
-/** Who reads a refusal must know which of the routes it is about. */
+/** Adds the route to the message, because the reader of a refusal must know which route it is about. */
 async function naming<T>(route: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -103,7 +103,7 @@ async function naming<T>(route: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The effect as one of several routes has it. */
+/** The effect for one of several routes: it carries the route's name, and so do its errors. */
 export function ofRoute(effect: Effect, route: string | undefined): Effect {
   if (route === undefined) return effect
   const { missing, apply } = effect

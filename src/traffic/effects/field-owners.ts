@@ -10,7 +10,7 @@ interface ManagedFields {
 const managedFieldsOf = (ingress: Ingress): readonly ManagedFields[] =>
   (ingress.metadata.managedFields as readonly ManagedFields[] | undefined) ?? []
 
-/** Who wrote an annotation last, as far as the API server knows. */
+/** Names who wrote an annotation last, as far as the API server knows. */
 export function describeOwner(ingress: Ingress, key: string): string {
   const owner = managedFieldsOf(ingress).find(
     ({ fieldsV1 }) => fieldsV1?.['f:metadata']?.['f:annotations']?.[`f:${key}`] !== undefined,
@@ -19,7 +19,7 @@ export function describeOwner(ingress: Ingress, key: string): string {
   return `; ${owner.manager} wrote it${owner.time === undefined ? '' : ` at ${owner.time}`}`
 }
 
-/** We leave no ownership behind: otherwise the next apply by the owner of the Ingress meets a conflict with us. */
+/** Leaves no field ownership behind. Otherwise the next apply by the owner of the Ingress conflicts with Weir. */
 export function fieldsReleased(context: EffectContext): Effect {
   const { plan, outside } = context
   let live: Ingress | undefined

@@ -2,18 +2,18 @@ import { hasLostMemory } from '../engine/route-memory.ts'
 import { type Effect, type EffectContext, knownArn } from './effect.ts'
 import { actionBack } from './rollback-effects.ts'
 
-/** The repository goes back, too: a commit that no cluster has seen yet must not move traffic afterwards. */
+/** Rolls the repository back as well: a commit that no cluster has seen yet must not move traffic afterwards. */
 export function gitBack(context: EffectContext): readonly Effect[] {
   const { plan, outside, row } = context
   const { git } = outside
-  // Without a target group nobody can have been told of it.
+  // Without a target group, no commit can have named it.
   if (git === undefined || (knownArn(context) === undefined && !hasLostMemory(row()))) return []
   const { namespace, ingress } = plan.current
   const subject = () => ({
     ...{ route: plan.route?.name, namespace, ingress: ingress.name, actionName: plan.actionName },
     wanted: actionBack(context),
   })
-  // Whoever had the switch until now may be about to push what he had looked at before.
+  // The process that had the switch until now may be about to push what it prepared before.
   let isFence = context.tookOver === true && plan.gitops?.merge === 'push'
   return [
     {
@@ -29,9 +29,9 @@ export function gitBack(context: EffectContext): readonly Effect[] {
   ]
 }
 
-/** What was proposed and never merged must not come back when the target group is gone. */
+/** Withdraws open proposals: one that was never merged must not take effect when the target group is gone. */
 export function proposalsWithdrawn({ outside: { git }, row }: EffectContext): readonly Effect[] {
-  // While things are taken away, what is proposed is that.
+  // During clean-up, the open proposal is the removal itself.
   if (git === undefined || row().state === 'cleaning') return []
   let isTried = false
   return [

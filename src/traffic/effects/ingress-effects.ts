@@ -24,7 +24,7 @@ const actionText = (ingress: Ingress, plan: RoutePlan): string | undefined =>
 
 const ingressName = ({ current }: RoutePlan): string => `${current.namespace}/${current.ingress.name}`
 
-/** What this switch may have written last: a process that was killed could not say whether it had. */
+/** Actions that this switch may have written last: a process that was killed could not record whether it had written. */
 function possiblyWritten(context: EffectContext): readonly ForwardAction[] {
   const { plan, row } = context
   const arn = knownArn(context)
@@ -33,7 +33,7 @@ function possiblyWritten(context: EffectContext): readonly ForwardAction[] {
   return [aloneAction(plan), rollbackAction(plan, arn), ...steps.map((step) => actionOfStep(plan, step, arn))]
 }
 
-/** Drift: neither what we wrote nor what we want. */
+/** Treats an action as drift if it is neither what Weir wrote nor what is wanted. */
 function meetForeignAction(context: EffectContext, live: Ingress, wanted: readonly ForwardAction[]): void {
   const { plan, row } = context
   const key = actionKey(plan.actionName)
@@ -65,7 +65,7 @@ function change(
   return outside.current.patchIngress(namespace, own.name, patchOf(ingress, edit), dryRun)
 }
 
-/** What is left to write: an action that says the same in other words is no difference. */
+/** The part of the edit that is left to write. An action that says the same in other words is no difference. */
 const leftToDo = (edit: IngressEdit, plan: RoutePlan, wanted: ForwardAction): IngressEdit => ({
   ...edit,
   annotations: edit.annotations.filter(
@@ -84,7 +84,7 @@ async function requireCurrent(context: EffectContext): Promise<Ingress> {
 const currentService = ({ plan, outside }: EffectContext): Promise<Service | undefined> =>
   outside.current.service(plan.current.namespace, plan.current.service.name)
 
-/** First contact: every path of the service and the annotation change in one write. */
+/** First write to the Ingress: every path of the Service and the annotation change together. */
 export function attach(context: EffectContext): Effect {
   const { plan } = context
   const wanted = () => actionOfStep(plan, 0, arnOf(context))
@@ -103,7 +103,7 @@ export function attach(context: EffectContext): Effect {
   }
 }
 
-/** The weights of a step. Paths that left the action, or were added beside it, are drift: half of a Service never moves. */
+/** Writes the weights of a step. Paths that left the action, or were added beside it, are drift, because a Service never moves by half. */
 export function weights(context: EffectContext, step: number): Effect {
   const { plan } = context
   const wanted = () => actionOfStep(plan, step, arnOf(context))
@@ -138,7 +138,7 @@ export function weights(context: EffectContext, step: number): Effect {
   }
 }
 
-/** All weight back, over whatever stands there. Paths that do not use the action have nothing to take back. */
+/** Gives all weight back to the current side, whatever the action says now. Paths that do not use the action have nothing to take back. */
 export function rollbackWeights(context: EffectContext, wanted: () => ForwardAction): Effect {
   const { plan } = context
   let live: Ingress | undefined
@@ -163,7 +163,7 @@ export function rollbackWeights(context: EffectContext, wanted: () => ForwardAct
   }
 }
 
-/** Just before it is deleted, with all that was written into it since the switch began. */
+/** Stores the Ingress just before it is deleted, with everything that was written into it since the switch began. */
 export function keptIngress(context: EffectContext): Effect {
   let kept: Ingress | undefined
   return {
@@ -183,7 +183,7 @@ export function keptIngress(context: EffectContext): Effect {
   }
 }
 
-/** All weight on the current side; without the action where the target group is gone, because its ARN blocks every rule. */
+/** Puts all weight on the current side. If the target group is gone, the action is removed, because its ARN blocks every rule. */
 async function backOnCurrent(context: EffectContext, deleted: Ingress): Promise<Ingress> {
   const { plan, routes = [plan], outside, row } = context
   const original = row().original_ingress
@@ -200,7 +200,7 @@ async function backOnCurrent(context: EffectContext, deleted: Ingress): Promise<
   return wanted
 }
 
-/** Clean-up may have deleted the Ingress: then it comes back as it was at that moment, with all weight on its Service. */
+/** Restores an Ingress that clean-up deleted: as it was at that moment, with all weight on its Service. */
 export function restoredIngress(context: EffectContext): Effect {
   const { outside, row } = context
   return {
@@ -209,7 +209,7 @@ export function restoredIngress(context: EffectContext): Effect {
     async missing() {
       const live = await liveCurrent(context)
       if (row().original_ingress === null && row().deleted_ingress === null) return undefined
-      // One that is being deleted cannot be kept; it is made again when it is gone.
+      // An Ingress that is being deleted cannot be kept; it is created again when it is gone.
       if (live?.metadata.deletionTimestamp !== undefined) return 'the current Ingress is being deleted'
       return live === undefined ? 'the current Ingress was deleted' : undefined
     },
@@ -223,14 +223,14 @@ export function restoredIngress(context: EffectContext): Effect {
   }
 }
 
-/** Before something is taken away that carries the action of this route. */
+/** Checks for drift before something that carries the action of this route is removed. */
 export async function refuseDrift(context: EffectContext): Promise<void> {
   const live = await liveCurrent(context)
   if (live !== undefined && actionText(live, context.plan) !== undefined)
     meetForeignAction(context, live, possiblyWritten(context))
 }
 
-/** Given up: also what was added to the Ingress only for the switch is taken out. */
+/** Takes the action out of the Ingress. If the switch is given up, also removes what was added to the Ingress only for it. */
 export function detach(context: EffectContext, keepsIngress: boolean, isGivenUp = false): Effect {
   const { plan, outside, row } = context
   let live: Ingress | undefined

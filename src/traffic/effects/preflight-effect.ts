@@ -11,7 +11,7 @@ import { currentGroup } from './balancer-effects.ts'
 import { recordFindings } from './dns-record-effects.ts'
 import { type Effect, type EffectContext, liveCurrent, loadBalancerHostname } from './effect.ts'
 
-/** What the clusters and AWS say now about what a plan touches. */
+/** Reads from the clusters and AWS everything that a plan touches. */
 export async function readFacts(context: EffectContext): Promise<LiveFacts> {
   const { plan, outside } = context
   const { current, target, balancer } = outside
@@ -32,7 +32,7 @@ export async function readFacts(context: EffectContext): Promise<LiveFacts> {
   }
 }
 
-/** Everything in which a route does not fit what is live. */
+/** Finds everything in which a route does not fit what is live. */
 export async function lintFacts(context: EffectContext, facts: LiveFacts): Promise<readonly Finding[]> {
   const { plan, outside } = context
   const { currentIngress, targetIngress, targetGroup } = facts
@@ -67,7 +67,7 @@ export function preflight(context: EffectContext): Effect {
   }
 }
 
-/** What protected a route when the switch was prepared may have been put there since. */
+/** Checks the guards of the route again, because they may have been added since the switch was prepared. */
 export function guards(context: EffectContext): Effect {
   const { plan, outside } = context
   return {

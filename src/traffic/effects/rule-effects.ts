@@ -6,17 +6,17 @@ import type { Share } from '../model/words.ts'
 import type { ForwardRule } from '../vendors/rules.ts'
 import { type Effect, type EffectContext, liveCurrent, meetDrift, type Outside } from './effect.ts'
 
-/** The rules of the load balancer on which the target group hangs. */
+/** The rules of the load balancer that concern the target group. */
 interface RulePicture {
-  /** They name the target group. */
+  /** Rules that name the target group. */
   readonly own: readonly ForwardRule[]
-  /** They still forward to the group of the current Service alone, although they should forward to both. */
+  /** Rules that still forward to the group of the current Service alone, although they should forward to both. */
   readonly left: readonly ForwardRule[]
   readonly arn: string | undefined
   readonly loadBalancer: string | undefined
 }
 
-/** What has to be known to look at the rules. */
+/** The part of a context that is needed to look at the rules. */
 interface RuleView {
   readonly plan: RoutePlan
   readonly outside: Pick<Outside, 'balancer'>
@@ -36,7 +36,7 @@ export async function rulePicture({ plan, outside: { balancer } }: RuleView): Pr
 export const targetWeight = ({ own, arn }: RulePicture): number =>
   Math.max(0, ...own.map(({ groups }) => groups.find((group) => group.arn === arn)?.weight ?? 0))
 
-/** How many rules have which weights, others/target. */
+/** Counts the rules by their weights, written as others/target. */
 export function weightCounts({ own, arn }: RulePicture): Readonly<Record<string, number>> {
   const counts: Record<string, number> = byName({})
   for (const { groups } of own) {
@@ -47,7 +47,7 @@ export function weightCounts({ own, arn }: RulePicture): Readonly<Record<string,
   return counts
 }
 
-/** Which part of the requests the target gets; without a rule that names it, none. */
+/** The part of the requests that the target gets. Without a rule that names it, that is none. */
 export function shareOf({ own, left, arn }: RulePicture): Share {
   const shares = own.map((rule) => {
     const { target, others } = weightsIn(rule, arn)
@@ -87,7 +87,7 @@ function describeWrong(rule: ForwardRule, arn: string | undefined, wanted: Forwa
   return `rule ${rule.rule} has weights ${others.join('+')}/${own}${rule.isSticky ? ', sticky' : ''}; wanted ${current}/${target}${sticky ? ', sticky' : ''}`
 }
 
-/** Each path of the action has its rule on a listener that has any. */
+/** The number of paths of the action without a rule, on the listener that has the most rules. */
 function pathsWithoutRule(own: readonly ForwardRule[], paths: number): number {
   const perListener = Map.groupBy(own, ({ listener }) => listener)
   return Math.max(0, paths - Math.max(0, ...[...perListener.values()].map((rules) => rules.length)))
@@ -100,7 +100,7 @@ export async function withWarning({ plan, outside }: EffectContext, problem: str
   return warning === undefined ? problem : `${problem} (the controller says ${warning})`
 }
 
-/** Every rule that should forward to both groups does so, with the weights of the step: counted, not sampled. */
+/** Checks that every rule that should forward to both groups does so with the weights of the step. All rules are counted, not sampled. */
 export function rule(context: EffectContext, wanted: () => ForwardAction): Effect {
   const problemNow = async (): Promise<string | undefined> => {
     const { own, left, arn } = await rulePicture(context)
@@ -129,8 +129,8 @@ export function rule(context: EffectContext, wanted: () => ForwardAction): Effec
 }
 
 /**
- * Before a step is written: what the rules do must be what the step before left there, or what this one wants. The
- * Ingress itself is asked first, because its drift explains that of the rules.
+ * Checks the rules before a step is written: they must do what the step before left there, or what this step wants. The Ingress
+ * is checked first, because its drift explains that of the rules.
  */
 export function rulesAsLeft(context: EffectContext, expected: () => readonly ForwardAction[], weights: Effect): Effect {
   return {

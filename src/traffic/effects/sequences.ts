@@ -29,14 +29,14 @@ type Sequence = (context: EffectContext) => readonly Effect[]
 const sequencesOf = (contexts: Contexts, sequence: Sequence): readonly (readonly Effect[])[] =>
   contexts.map((context) => sequence(context).map((effect) => ofRoute(effect, context.plan.route?.name)))
 
-/** All routes together, effect by effect: none goes on before the others have got as far. */
+/** Runs all routes together, effect by effect: no route goes on before the others have got as far. */
 function lockstep(contexts: Contexts, sequence: Sequence): readonly Effect[] {
   const sequences = sequencesOf(contexts, sequence)
   const longest = Math.max(...sequences.map(({ length }) => length))
   return Array.from({ length: longest }, (_, place) => sequences.flatMap((effects) => effects[place] ?? [])).flat()
 }
 
-/** Looks only: a plan that does not fit changes nothing, on no route. */
+/** Only looks: a plan that does not fit changes nothing, on any route. */
 export const preflightEffects = (contexts: Contexts): readonly Effect[] =>
   lockstep(contexts, (context) => [preflight(context)])
 
@@ -71,7 +71,7 @@ export const stepEffects = (contexts: Contexts, step: number, direct?: Direct): 
     ]
   })
 
-/** A step for which the operator allowed to change rules that do not follow. */
+/** A step for which the operator allowed Weir to change rules that do not follow. */
 export function directStep(contexts: Contexts, step: number): Accompanied {
   const direct: Direct = new Map(
     contexts.map((context) => [
@@ -84,13 +84,13 @@ export function directStep(contexts: Contexts, step: number): Accompanied {
 
 type Direct = ReadonlyMap<EffectContext, DirectRules>
 
-/** Effects, and who looks after the rules meanwhile: one for each route that they are about. */
+/** Effects, and the direct corrections of rules that run beside them: one for each route concerned. */
 export interface Accompanied {
   readonly effects: readonly Effect[]
   readonly direct: readonly DirectRules[]
 }
 
-/** What counts comes first: weights, then their proof. Each route by itself, because none may wait for another. */
+/** The weights come first, because they matter most, then their proof. Each route runs by itself, because none may wait for another. */
 export const rollbackSequences = (contexts: Contexts): readonly Accompanied[] =>
   contexts.map((context) => {
     const direct = directlyBack(context)
@@ -101,14 +101,14 @@ export const rollbackSequences = (contexts: Contexts): readonly Accompanied[] =>
     }
   })
 
-/** Where the names lead comes after them: each host once, however many routes it has. */
+/** The host names are led back after the weights: each host once, however many routes it has. */
 export const namesBackSequences = (contexts: Contexts, isChecked: boolean): readonly (readonly Effect[])[] =>
   sequencesOf(oneForEachHost(contexts), (context) => [
     ...recordBack(context, isChecked),
     ...(isChecked ? [dns(context, 'current')] : []),
   ])
 
-/** The one safe order: no rule, then no binding, then no target group. */
+/** The only safe order: first the rule goes, then the binding, then the target group. */
 const removal = (context: EffectContext, keepsIngress: boolean, isGivenUp = false): readonly Effect[] => [
   ...(keepsIngress ? [] : [keptIngress(context)]),
   detach(context, keepsIngress, isGivenUp),
@@ -123,8 +123,8 @@ export const cleanupEffects = (contexts: Contexts, keepsIngress: boolean): reado
   lockstep(contexts, (context) => removal(context, keepsIngress))
 
 /**
- * Before a switch is given up: what was proposed, and records that were on their way. Nothing is taken away while a part
- * of the answers leads there; where all of them do, as somebody confirmed, they stay.
+ * Prepares giving up a switch: withdraws proposals and takes back records that were on their way. Nothing is removed while a
+ * part of the answers leads to the target. If somebody confirmed that all of them do, the records stay.
  */
 export const givenUpEffects = (contexts: Contexts): readonly Effect[] => [
   ...proposalsWithdrawn(contexts[0]!),
@@ -133,13 +133,13 @@ export const givenUpEffects = (contexts: Contexts): readonly Effect[] => [
     : []),
 ]
 
-/** Whether something else needs the Ingress of a side as it is. */
+/** Tells whether something else needs the Ingress of a side as it is. */
 export type IsNeeded = (plan: RoutePlan, side: SideName) => boolean
 
-/** The same for a switch that is given up, with what was made or set for it alone. */
+/** The removal for a switch that is given up, including what was created or set only for it. */
 export const abortEffects = (contexts: Contexts, isNeeded: IsNeeded): readonly Effect[] =>
   lockstep(contexts, (context) => [
-    // In mode observe somebody else sets it, as somebody else takes it out.
+    // In mode observe somebody else makes these settings and also removes them.
     ...removal(context, true, context.plan.mode !== 'observe' && !isNeeded(context.plan, 'current')),
     ...(context.plan.mode === 'observe' || isNeeded(context.plan, 'target') ? [] : [multiClusterRemoved(context)]),
     createdIngressGone(context, () => leadsTo(context, 'target')),

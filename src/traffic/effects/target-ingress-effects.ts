@@ -1,4 +1,4 @@
-/** What a switch does to the Ingress of the cluster that gets the traffic. */
+/** Effects on the Ingress of the cluster that gets the traffic. */
 import { ingressOfSides, MULTI_CLUSTER, patchOf, sidesOnSame } from '../model/ingress.ts'
 import type { Ingress } from '../model/manifests.ts'
 import type { Effect, EffectContext } from './effect.ts'
@@ -6,7 +6,7 @@ import type { Effect, EffectContext } from './effect.ts'
 /** Names the switch that made an Ingress, so that only its own abort removes it. */
 const CREATED_BY = 'weir-traffic/created-by'
 
-/** An existing Ingress gets one annotation; a missing one is made from the plan. */
+/** Adds one annotation to an existing Ingress; creates a missing one from the plan. */
 export function targetIngress({ plan, routes = [plan], outside, row }: EffectContext): Effect {
   const { namespace, ingress } = plan.target
   let live: Ingress | undefined
@@ -32,7 +32,7 @@ export function targetIngress({ plan, routes = [plan], outside, row }: EffectCon
   }
 }
 
-/** Where the target Ingress was not in multi-cluster mode before this switch, it is not afterwards. */
+/** Takes the target Ingress out of multi-cluster mode again if it was not in it before this switch. */
 export function multiClusterRemoved({ plan, outside, row, overridesDrift }: EffectContext): Effect {
   const { namespace, ingress } = plan.target
   let live: Ingress | undefined
@@ -57,7 +57,7 @@ export function multiClusterRemoved({ plan, outside, row, overridesDrift }: Effe
   }
 }
 
-/** The target Ingress that this switch made, unless the host name leads to it already. */
+/** Deletes the target Ingress that this switch made, unless the host name already leads to it. */
 export function createdIngressGone({ plan, outside, row }: EffectContext, isNameThere: () => Promise<boolean>): Effect {
   const { namespace, ingress } = plan.target
   return {

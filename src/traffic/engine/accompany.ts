@@ -1,4 +1,4 @@
-/** Effects wait for the controller; beside them somebody looks whether it follows at all. */
+/** Effects wait for the controller. Beside them, the rules are watched, in case the controller does not follow at all. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../errors.ts'
 import type { DirectRules } from '../effects/direct-rules.ts'
@@ -12,7 +12,7 @@ import { type Run, SwitchTaken } from './store.ts'
 /** The longest pause between two looks at rules that do not follow. */
 const LOOK_MS = 1_000
 
-/** Both ways at once: through the controller, and past it as soon as it does not follow. */
+/** Works both ways at once: through the controller, and past it as soon as it does not follow. */
 export async function runAccompanied(
   engine: Engine,
   run: Run,
@@ -31,7 +31,7 @@ export async function runAccompanied(
   const beside = direct.map((each) => lookAfter(engine, run, scope, each, main, over))
   const [failure, ...troubles] = await Promise.all([work, ...beside])
   if (failure === undefined) return
-  // Why it could not be helped either belongs to what the operator reads.
+  // The operator also has to read why the rules could not be changed directly.
   const { error } = failure
   for (const trouble of troubles)
     if (trouble !== undefined && error instanceof Error && !error.message.includes(trouble))
@@ -54,7 +54,7 @@ async function lookAfter(
     try {
       if (isDue() && (await isMissing(effect))) await perform(engine, run, scope, effect)
     } catch (error) {
-      // AWS that is busy may not be so a moment later; a missing right stays missing.
+      // AWS may be busy for a moment only; a missing permission stays missing.
       if (!(error instanceof EffectTimeout) || main.isOver) return messageOf(error)
     }
     if (lastLook) return undefined
@@ -68,10 +68,13 @@ async function lookAfter(
   }
 }
 
-/** The rest of a rollback may fail when what matters is done; who is woken by it wants to know. */
+/**
+ * Adds whether the traffic is back. The rest of a rollback may fail when the important part is done, and whoever is woken by
+ * the error wants to know.
+ */
 export async function withGoodNews(contexts: readonly EffectContext[], error: unknown): Promise<unknown> {
   if (error instanceof EffectTimeout && error.effect.startsWith('dns-')) return error
-  // Whoever took the switch over says how it ends.
+  // The process that took the switch over reports how it ends.
   if (error instanceof SwitchTaken) return error
   const weights = await Promise.all(contexts.map((context) => rulePicture(context).then(targetWeight, () => 1)))
   if (!(error instanceof Error)) return error

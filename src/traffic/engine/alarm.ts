@@ -6,11 +6,11 @@ import type { Engine } from './engine-types.ts'
 
 export interface Alarm {
   readonly text: string
-  /** On one route at least. */
+  /** True if at least one route has no healthy target. */
   readonly isNothingHealthy: boolean
 }
 
-/** Weight for groups without enough healthy targets, seen by several looks in a row. */
+/** Finds target groups that have weight but too few healthy targets in several looks in a row. */
 export async function alarmOf(engine: Engine, contexts: readonly EffectContext[]): Promise<Alarm | undefined> {
   const found = await Promise.all(contexts.map((context) => alarmOfRoute(engine, context)))
   const alarms = found.filter((each) => each !== undefined)

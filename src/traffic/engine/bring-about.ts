@@ -8,12 +8,12 @@ import type { Engine } from './engine-types.ts'
 import { changesOfRoute } from './route-memory.ts'
 import type { Run } from './store.ts'
 
-/** How much longer the longest pause between two looks is than the first. */
+/** The longest pause between two looks, as a multiple of the first. */
 const MOST_PATIENCE = 8
-/** How soon a process notices that another, a rollback above all, has taken the switch over. */
+/** How soon a process notices that another one, a rollback above all, has taken the switch over. */
 const RENEW_MS = 1_000
 
-/** The outside did not follow in time; which effect it was decides what happens next. */
+/** The outside did not follow in time. The name of the effect decides what happens next. */
 export class EffectTimeout extends TrafficError {
   readonly effect: string
   constructor(effect: string, message: string, cause?: unknown) {
@@ -22,13 +22,13 @@ export class EffectTimeout extends TrafficError {
   }
 }
 
-/** What holds for every effect of an action, whichever route it belongs to. */
+/** The part of a context that all effects of an action share, whichever route they belong to. */
 export interface Scope extends Pick<EffectContext, 'overridden' | 'progress'> {
   readonly plan: Plan
   readonly outside: Pick<Outside, 'git'>
 }
 
-/** Announced before anything is asked of the outside, and reported after; a restart finds the announcement and looks. */
+/** Each effect is announced before anything is asked of the outside, and reported after. A restart finds the announcement and looks again. */
 export async function runEffects(engine: Engine, run: Run, scope: Scope, effects: readonly Effect[]): Promise<void> {
   for (const effect of effects) {
     const key = effectKey(effect)
@@ -37,13 +37,13 @@ export async function runEffects(engine: Engine, run: Run, scope: Scope, effects
   }
 }
 
-/** Of what was done before a process was killed, some has to be so still. */
+/** Some of what was done before a process was killed must still hold. */
 async function isDueAgain(effect: Effect): Promise<boolean> {
   if (effect.isAlways === true) return true
   return effect.isHeld === true && isMissing(effect)
 }
 
-/** What cannot be read is asked again, with the patience of every effect. */
+/** Counts what cannot be read as missing, so that it is asked again with the patience of every effect. */
 export async function isMissing(effect: Effect): Promise<boolean> {
   try {
     return (await effect.missing()) !== undefined
@@ -53,7 +53,7 @@ export async function isMissing(effect: Effect): Promise<boolean> {
   }
 }
 
-/** One effect, whether or not it was done before. */
+/** Performs one effect, whether or not it was done before. */
 export async function perform(
   engine: Engine,
   run: Run,
@@ -76,14 +76,14 @@ export async function perform(
   }
 }
 
-/** Each is carried as far as it goes, whatever becomes of the others. */
+/** Carries each piece of work as far as it goes, whatever becomes of the others. */
 export async function sideBySide(works: readonly Promise<void>[]): Promise<void> {
   const outcomes = await Promise.allSettled(works)
   const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
   if (errors.length > 0) throw togetherOf(errors)
 }
 
-/** One error that tells all of them, of the kind of the first that has one. */
+/** Joins all messages in one error: a TrafficError if there is one, else refused credentials, else a UserError. */
 function togetherOf(errors: readonly unknown[]): unknown {
   const messages = [...new Set(errors.map(messageOf))]
   if (messages.length === 1) return errors[0]
@@ -96,14 +96,14 @@ function togetherOf(errors: readonly unknown[]): unknown {
   return answer === undefined ? new Error(text, { cause: errors[0] }) : new UserError(text, { cause: answer })
 }
 
-/** What a rollback wrote over stays on record. */
+/** Records in the journal what was overwritten. */
 async function writeOverridden(run: Run, { overridden }: Scope): Promise<void> {
   for (const text of overridden.splice(0)) await run.write('note', 'drift-overridden', text)
 }
 
 /**
- * The one way in which anything outside is changed: a fresh, successful look, a comparison, one change, and a look again.
- * What cannot be read is never "not so": it is asked again, with growing pauses, until the deadline.
+ * The only way in which anything outside is changed: a fresh, successful look, a comparison, one change, and another look. What
+ * cannot be read is never "not so": it is asked again, with growing pauses, until the deadline.
  */
 export async function bringAbout(engine: Engine, run: Run, scope: Scope, effect: Effect): Promise<string> {
   const { plan } = scope
@@ -120,7 +120,7 @@ export async function bringAbout(engine: Engine, run: Run, scope: Scope, effect:
       if (found === undefined) return applied > 0 ? 'done' : 'was already done'
       missing = found
       if (effect.apply !== undefined && plan.mode !== 'observe' && (applied === 0 || effect.isRepeated)) {
-        // Who lost the switch writes nothing any more; the write itself is refused when the object is not as it was read.
+        // A process that lost the switch writes nothing any more. The write itself is refused if the object is not as it was read.
         await run.renew()
         renewed = Date.now()
         await effect.apply(false)

@@ -7,13 +7,13 @@ import { trafficClaims } from './tables.ts'
 
 interface Claim {
   readonly subject: string
-  /** In messages. */
+  /** Wording for messages. */
   readonly what: string
 }
 
 const hashOf = (parts: readonly string[]): string => createHash('sha256').update(parts.join('\n')).digest('hex')
 
-/** The action of each route, and the Service whose paths it moves: under another action they would be taken twice. */
+/** Claims the action of each route, and also the Service whose paths it moves, because another action could take the same paths. */
 const claimsOf = (plan: Plan): readonly Claim[] =>
   routesOf(plan).flatMap(({ current: { cluster, namespace, ingress, service }, actionName }) => {
     const place = [cluster, namespace, ingress.name]
@@ -26,11 +26,11 @@ const claimsOf = (plan: Plan): readonly Claim[] =>
     ]
   })
 
-/** At most one switch per action and Service of an Ingress: the key of the table sees to it. All of them, or none. */
+/** Allows at most one switch per action and Service of an Ingress; the key of the table ensures it. Claims all routes or none. */
 export async function claimRoutes({ kysely }: Database, plan: Plan, id: string): Promise<void> {
   const claims = claimsOf(plan)
   const subjects = claims.map(({ subject }) => subject)
-  /** Those that are ours already; throws when one is somebody else's. */
+  /** The subjects that this switch has already claimed; throws if another switch has claimed one. */
   const ownNow = async (): Promise<ReadonlySet<string>> => {
     const rows = await kysely.selectFrom(trafficClaims.name).selectAll().where('subject', 'in', subjects).execute()
     const owners = new Map(rows.map(({ subject, switch_id }) => [subject, switch_id]))
@@ -48,7 +48,7 @@ export async function claimRoutes({ kysely }: Database, plan: Plan, id: string):
   const now = new Date()
   const rows = subjects
     .filter((subject) => !own.has(subject))
-    // In one order, so that two who want the same never wait for each other.
+    // Sorted, so that two processes that want the same claims never wait for each other.
     .toSorted()
     .map((subject) => ({ subject, switch_id: id, created_at: now, updated_at: now }))
   if (rows.length === 0) return
@@ -60,11 +60,11 @@ export async function claimRoutes({ kysely }: Database, plan: Plan, id: string):
   }
 }
 
-/** The switches that own an action: prepared, and not cleaned up since. */
+/** The switches that own an action: those prepared, and not cleaned up since. */
 export const openSwitches = async ({ kysely }: Database): Promise<ReadonlySet<string>> =>
   new Set((await kysely.selectFrom(trafficClaims.name).select('switch_id').execute()).map(({ switch_id }) => switch_id))
 
-/** What was never prepared owns nothing: a target group of its name is another switch's. */
+/** A switch that was never prepared owns nothing: a target group of its name belongs to another switch. */
 export const ownsRoutes = async (database: Database, id: string): Promise<boolean> =>
   (await openSwitches(database)).has(id)
 

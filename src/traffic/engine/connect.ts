@@ -11,7 +11,7 @@ import { openMetrics } from '../vendors/metrics.ts'
 import { openZones } from '../vendors/zones.ts'
 import type { Engine } from './engine-types.ts'
 
-/** The real world, found as kubectl and the AWS tools find it: KUBECONFIG, AWS_PROFILE and their like. */
+/** Connects to the real world as kubectl and the AWS tools do, with KUBECONFIG, AWS_PROFILE and the like. */
 export async function connect(plan: Plan, isLenient = false, callMs = CALL_MS): Promise<Outside> {
   const resolvers = resolversOf(plan.dns.servers)
   const answersOf = (hostname: string): Promise<readonly Answer[]> =>
@@ -40,7 +40,7 @@ export async function connect(plan: Plan, isLenient = false, callMs = CALL_MS): 
   })
 }
 
-/** One resolver for each name server: asked through one, the second is only asked when the first is away. */
+/** One resolver for each name server, because a resolver with several servers asks the second only when the first is away. */
 function resolversOf(servers: readonly string[]): readonly { server: string | undefined; resolver: Resolver }[] {
   if (servers.length === 0) return [{ server: undefined, resolver: new Resolver() }]
   return servers.map((server) => {

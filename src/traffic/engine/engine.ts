@@ -37,7 +37,7 @@ import { deletesIngress, mayDelete, neededByOthers } from './shared-ingress.ts'
 import { getSwitch, isLeased, type Run, type SwitchChanges, type SwitchRow, startRun } from './store.ts'
 import { checkedPlanOf, planOf } from './stored-plan.ts'
 
-/** What one action of one run needs; made once, handed to every step. */
+/** Everything that one action of one run needs. It is made once and handed to every step. */
 interface Work {
   readonly engine: Engine
   readonly run: Run
@@ -45,7 +45,7 @@ interface Work {
   readonly outside: Outside
   readonly request: Request
   readonly scope: Scope
-  /** One a route. */
+  /** One for each route. */
   readonly contexts: readonly EffectContext[]
 }
 
@@ -59,10 +59,10 @@ export async function act(engine: Engine, id: string, request: Request): Promise
     )
   const isRollback = request.action === 'rollback'
   if (isRollback) transitionOf((await getSwitch(engine.database, id)).state, 'rollback')
-  // Every journal entry makes a new version: who wants to go back must not lose a race against what is going wrong.
+  // Every journal entry makes a new version. Whoever rolls back must not lose a race against what is going wrong.
   const run = await startRun(engine.database, id, request.action, request.actor, {
     expectedVersion: isRollback ? undefined : request.expectedVersion,
-    // Who only repeats one joins the other who is at it, instead of taking it from him.
+    // A repeated rollback joins the process that is already working on one, instead of taking the switch from it.
     takesOver: isRollback && request.isRepeated !== true,
   })
   try {
@@ -81,7 +81,7 @@ export async function act(engine: Engine, id: string, request: Request): Promise
   return getSwitch(engine.database, id)
 }
 
-/** Whoever else writes the Ingress, a repository or a person, would set the rules back. */
+/** Another writer of the Ingress, a repository or a person, would set the rules back. */
 function refusePastController({ mode }: Plan, { action, directly }: Request): void {
   if (directly !== true || action !== 'advance' || mode === 'apply') return
   throw new TrafficError(
@@ -90,7 +90,7 @@ function refusePastController({ mode }: Plan, { action, directly }: Request): vo
   )
 }
 
-/** What holds traffic or takes things away goes by the plan that was carried out; only moving on needs it untouched. */
+/** Actions that hold traffic or remove things use the plan that was carried out. Only moving on needs a plan that nobody edited. */
 async function planFor(run: Run, action: Action): Promise<Plan> {
   const isLost = hasLostMemory(run.row)
   if (action !== 'rollback' && action !== 'pause' && action !== 'abort') {
@@ -129,20 +129,20 @@ async function perform(engine: Engine, run: Run, plan: Plan, request: Request): 
       throw await withRoutes(contexts, run.row.state, error)
     })
   } catch (error) {
-    // Only from here on: who may not act, or cannot even connect, leaves the switch as it is.
+    // Recorded only from here on: whoever may not act, or cannot even connect, leaves the switch as it is.
     await noteProblem(run, error)
     throw error
   }
 }
 
-/** They ask whether a waiting time is over, or begin one. */
+/** Actions that check whether a waiting time is over, or begin one. */
 const JUDGES_TIME: ReadonlySet<Action> = new Set(['advance', 'dns', 'cleanup'])
 
 const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise<void>>> = {
   async prepare({ engine, run, plan, outside, scope, contexts }) {
     await claimRoutes(engine.database, plan, run.row.id)
     if (run.row.state !== 'preparing') {
-      // Looked at before the first state change: a plan that does not fit leaves no trace.
+      // Checked before the first state change: a plan that does not fit leaves no trace.
       await runEffects(engine, run, scope, preflightEffects(contexts)).catch(async (error: unknown) => {
         if (run.row.state === 'draft') await releaseAction(engine.database, run.row.id)
         throw error
@@ -160,7 +160,7 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
   async advance(work) {
     const { engine, run, plan, outside, contexts, request } = work
     if (request.overrideGates !== true) {
-      // What cannot be read for the moment is asked again before the step is written.
+      // Health that cannot be read at the moment is asked for again before the step is written.
       const alarm = await alarmOf(engine, contexts).catch((error: unknown) => {
         if (!(error instanceof RetryableError)) throw error
       })
@@ -171,7 +171,7 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
     if (failure !== undefined) return failStep(work, failure)
     const next = run.row.step + 1
     if (next < plan.steps.length) return shiftTo(work, next)
-    // A path that was added meanwhile, or a rule that AWS refused, must not be called switched.
+    // With a path that was added meanwhile, or a rule that AWS refused, the switch must not be called switched.
     await runStep(work, run.row.step)
     await recordDeployment(engine.database, run.row, plan, 'SUCCESS', engine.now())
     await enter(run, 'switched', { problem: null })
@@ -181,7 +181,7 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
   },
   async dns({ engine, run, scope, contexts, request }) {
     await moveNames(engine, run, scope, contexts, request.uncheckedDns !== true)
-    // The quiet time begins now, however long that took.
+    // The quiet time begins now, however long the move took.
     await askTime(engine, run, scope, contexts[0]!)
     await enter(run, 'dns-switched', { dns_confirmed_at: engine.now(), problem: null })
   },
@@ -220,13 +220,13 @@ async function shiftTo(work: Work, step: number): Promise<void> {
   await run.write('state', 'verified', { step }, { verified_at: rulesSeenAt(engine, outside), problem: null })
 }
 
-/** Past a controller that does not follow only if the operator said so. */
+/** Bypasses a controller that does not follow only if the operator allowed it. */
 const runStep = ({ engine, run, scope, contexts, request }: Work, step: number): Promise<void> =>
   request.directly === true
     ? runAccompanied(engine, run, scope, directStep(contexts, step))
     : runEffects(engine, run, scope, stepEffects(contexts, step))
 
-/** Does what the step says about its failure, and tells. */
+/** Does what the step says about its failure, and reports it. */
 async function failStep(work: Work, message: string, isNothingHealthy = false): Promise<never> {
   const { run, plan } = work
   if (answerOf(plan.steps[run.row.step]!, isNothingHealthy) === 'rollback') {
@@ -239,7 +239,7 @@ async function failStep(work: Work, message: string, isNothingHealthy = false): 
   throw new TrafficError('gate', `${message} ${where}`)
 }
 
-/** Weights first, whatever stands there; only then the question where the host name leads. */
+/** Takes the weights back first, whatever they are now; only then asks where the host name leads. */
 async function rollBack({ engine, run, plan, scope, contexts, request }: Work): Promise<void> {
   const isDnsChecked = contexts.some(isNameMoved) && request.uncheckedDns !== true
   const strong = contexts.map((context) => ({ ...context, overridesDrift: true }))
@@ -255,7 +255,7 @@ async function rollBack({ engine, run, plan, scope, contexts, request }: Work): 
   await enter(run, 'rolled-back', {
     step: 0,
     verified_at: null,
-    // Recorded: weights that come back later, and are taken back again, are no second deployment.
+    // Already recorded: weights that come back later, and are taken back again, are no second deployment.
     began_at: null,
     dns_confirmed_at: null,
     ...forgottenWays(run.row),
@@ -263,7 +263,7 @@ async function rollBack({ engine, run, plan, scope, contexts, request }: Work): 
   })
 }
 
-/** Somebody may have moved it back since it was confirmed; who gives a switch up has to know. */
+/** Somebody may have moved the name back since it was confirmed, so an abort looks it up. */
 async function isNameAtTarget({ run, request, contexts }: Work): Promise<boolean> {
   if (run.row.dns_confirmed_at === null) return false
   if (request.action !== 'abort') return true
@@ -276,7 +276,7 @@ async function cleanUp(work: Work): Promise<void> {
   const keepsIngress = !deletesIngress(plan, request) || run.row.dns_confirmed_at === null
   if (!keepsIngress) await runEffects(engine, run, scope, mayDelete(engine.database, run.row.id, contexts))
   const isAtTarget = await isNameAtTarget(work)
-  // No rollback ends any more that would say so.
+  // No rollback will end any more that would record it.
   if (run.row.state === 'rolling-back' && run.row.began_at !== null && !isAtTarget)
     await recordDeployment(engine.database, run.row, plan, 'FAILURE', engine.now())
   if (request.action === 'abort') await runEffects(engine, run, scope, givenUpEffects(contexts))
@@ -287,7 +287,7 @@ async function cleanUp(work: Work): Promise<void> {
       : cleanupEffects(contexts, keepsIngress)
   await runEffects(engine, run, scope, effects)
   await releaseAction(engine.database, run.row.id)
-  // A clean-up may take up an abort that was killed: where the name never moved, nobody has arrived anywhere.
+  // A clean-up may continue an abort that was killed. If the name never moved, the switch was aborted, not completed.
   if (isAtTarget) await enter(run, 'cleaned-up', { problem: null })
   else await enter(run, 'aborted', { problem: null, dns_confirmed_at: null })
 }
@@ -308,7 +308,7 @@ async function enter(run: Run, state: State, changes: SwitchChanges = {}): Promi
   await run.write('state', state, { before: run.row.state, after: state, step }, { ...changes, state })
 }
 
-/** A shift that met trouble is paused; other work stays where it is and is taken up again by repeating the action. */
+/** Pauses a shift that met trouble. Other work stays where it is, and repeating the action continues it. */
 async function noteProblem(run: Run, error: unknown): Promise<void> {
   const isRefusal =
     error instanceof TrafficError && (error.trouble === 'gate' || run.row.state === 'draft' || isOver(run.row.state))
@@ -317,7 +317,7 @@ async function noteProblem(run: Run, error: unknown): Promise<void> {
   await run.write('note', 'problem', messageOf(error), { state, problem: messageOf(error) }).catch(() => undefined)
 }
 
-/** Somebody looked and says yes to the step that is in force. */
+/** Records that somebody has looked and approves the step in force. */
 export async function approve(engine: Engine, id: string, actor: string, reason?: string): Promise<SwitchRow> {
   const run = await startRun(engine.database, id, 'approve', actor)
   try {

@@ -16,14 +16,14 @@ import type { Run, SwitchRow } from './store.ts'
 
 export type BalancerOnly = Pick<Outside, 'balancer' | 'metrics'>
 
-/** A gate and the route that it looks at; gates about the project look at none, and stand once. */
+/** A gate and the route that it looks at. Gates about the project look at no route, and appear once. */
 interface Check {
   readonly gate: Gate
   readonly plan: RoutePlan
   readonly name: string
 }
 
-/** What is asked about a target group is asked about that of each route. */
+/** Gates that ask about a target group are asked for the group of each route. */
 const OF_EACH_ROUTE: ReadonlySet<Gate['kind']> = new Set(['targetsHealthy', 'cloudWatch'])
 
 function checksOf(plan: Plan, gates: readonly Gate[]): readonly Check[] {
@@ -35,7 +35,7 @@ function checksOf(plan: Plan, gates: readonly Gate[]): readonly Check[] {
   })
 }
 
-/** What the gates of the present step say now, from one look. */
+/** Judges the gates of the present step now, from a single look. */
 export const judgeGates = (
   engine: Engine,
   row: SwitchRow,
@@ -72,7 +72,7 @@ async function judgeCheck(
   return { ...(await judgeGate(gate, context)), gate: name }
 }
 
-/** Both target groups where the rules name them. */
+/** Finds both target groups by the rules that name them. */
 export async function placesOf(
   { balancer }: BalancerOnly,
   plan: RoutePlan,
@@ -84,7 +84,7 @@ export async function placesOf(
   return { target: { loadBalancer, group: arn }, current: { loadBalancer, group: other.arn } }
 }
 
-/** A failure of what may recover within seconds counts only when several looks in a row see it. */
+/** A failure that may pass within seconds counts only when several looks in a row see it. */
 export async function judgeFirmly(
   engine: Engine,
   row: SwitchRow,
@@ -114,13 +114,13 @@ export const secondsLeft = (engine: Pick<Engine, 'now'>, row: SwitchRow, plan: P
         ),
       )
 
-/** Data may still come; an approval comes from somebody. */
+/** Data may still arrive by itself; an approval has to come from somebody. */
 function wayOut(id: string, open: readonly GateResult[]): string {
   const approve = open.some(({ gate }) => gate === 'approval') ? `Approve it: npx weir traffic approve ${id}. ` : ''
   return `${approve}--wait asks again until all pass; ${skipping('overrideGates')} continues without them.`
 }
 
-/** The message of a gate that failed, or undefined when the step may be left; throws when it may not be left yet. */
+/** Returns the message of a gate that failed, or undefined when the step may be left; throws when it may not be left yet. */
 export async function passGates(
   engine: Engine,
   run: Run,
@@ -130,7 +130,7 @@ export async function passGates(
 ): Promise<string | undefined> {
   const results = await judgeFirmly(engine, run.row, plan, outside)
   for (const { gate, verdict, message } of results) {
-    // A gate that is asked every two seconds is told once.
+    // A gate is asked every two seconds, but an unchanged answer is recorded once.
     const text = `${verdict}: ${message}`
     if (run.lastDetail('gate', gate) !== text) await run.write('gate', gate, text)
   }

@@ -9,27 +9,27 @@ import { judgeSamples, type MetricGate, type Sample } from './metric-gates.ts'
 export type Verdict = 'pass' | 'fail' | 'inconclusive' | 'pending'
 
 export interface GateResult {
-  /** Its kind, and what tells it from others of its kind. */
+  /** The kind of the gate, and what distinguishes it from others of its kind. */
   readonly gate: string
   readonly verdict: Verdict
   readonly message: string
-  /** What it asks for, with its limit. */
+  /** The gate's condition in words, with its limit. */
   readonly asks: string
 }
 
 interface GateContext {
   readonly database: Database
   readonly plan: Plan
-  /** The step's span: from when the balancer followed it until its dwell time is over. */
+  /** The step's span: from the moment when the load balancer followed it until its dwell time is over. */
   readonly since: Date
   readonly until: Date
-  /** By the clock of AWS. */
+  /** The time by the clock of AWS. */
   readonly now: Date
   readonly isApproved: boolean
-  /** The target gets requests: without targets they are answered with 503. */
+  /** The target gets requests, which are answered with 503 if it has no targets. */
   readonly isUnderLoad: boolean
   health(): Promise<Health>
-  /** What a metric gate has seen since the step was verified, and whether that covers its dwell time. */
+  /** The measurements for a metric gate since the step was verified, and whether they cover its dwell time. */
   samples(gate: MetricGate): Promise<{ readonly samples: readonly Sample[]; readonly isCovered: boolean }>
 }
 
@@ -38,7 +38,7 @@ export function gateName(gate: Gate): string {
   return gate.kind === 'prometheus' && gate.name !== undefined ? `prometheus ${gate.name}` : gate.kind
 }
 
-/** Missing data is inconclusive, never a pass: silence of a broken collector must not move traffic. */
+/** Missing data is inconclusive, never a pass: the silence of a broken collector must not move traffic. */
 export async function judgeGate(gate: Gate, context: GateContext): Promise<GateResult> {
   const result = (verdict: Verdict, message: string): GateResult => ({
     ...{ gate: gateName(gate), verdict, message },
@@ -54,7 +54,7 @@ export async function judgeGate(gate: Gate, context: GateContext): Promise<GateR
       if (total === 0) return result(context.isUnderLoad ? 'fail' : 'inconclusive', 'the target group has no targets')
       const text = `${healthy} of ${total} targets are healthy`
       if (healthy >= gate.minHealthy && healthy / total >= gate.minRatio) return result('pass', text)
-      // 0.1 × 30 is a little more than 3.
+      // In floating point, 0.1 × 30 is a little more than 3.
       const share = Math.ceil(gate.minRatio * total - 1e-9)
       return result('fail', `${text}, ${Math.max(gate.minHealthy, share)} needed`)
     }
@@ -84,7 +84,7 @@ export async function judgeGate(gate: Gate, context: GateContext): Promise<GateR
   }
 }
 
-/** What cannot be read for the moment says nothing. */
+/** Data that cannot be read at the moment says nothing. */
 function unread(error: unknown): { readonly unread: string } {
   if (error instanceof RetryableError) return { unread: error.message }
   throw error
@@ -96,7 +96,7 @@ function covered(horizon: Date | undefined, { until }: GateContext, text: string
   return ['pass', text]
 }
 
-/** Bounds that hold the true rate with 95 % confidence (Wilson's interval). */
+/** The bounds that contain the true rate with 95 % confidence (Wilson's interval). */
 function wilson(failed: number, total: number): readonly [number, number] {
   const z = 1.96
   const rate = failed / total
@@ -143,7 +143,7 @@ async function deploymentsOf(
   context: GateContext,
 ): Promise<{ horizon: Date | undefined; failed: number; total: number }> {
   const { kysely } = context.database
-  // Our own records say nothing about whether the project's source still reports.
+  // Weir's own records say nothing about whether the project's source still reports.
   const scopes = (await scopesOf(context, ['cicd_scopes'])).filter(({ row_id }) => !row_id.startsWith('weir:'))
   if (scopes.length === 0) return { horizon: undefined, failed: 0, total: 0 }
   const ofProject = kysely
@@ -154,7 +154,7 @@ async function deploymentsOf(
       scopes.map(({ row_id }) => row_id),
     )
     .where('environment', '=', context.plan.environment)
-    // Rows for which another stands: it tells of the same rollout.
+    // Leaves out rows that another row stands for, because both report the same rollout.
     .where((where) =>
       where.not(
         where.exists(
@@ -184,7 +184,7 @@ async function deploymentsOf(
   return { horizon: await horizonOf(context, scopes, newest), failed: failed.size, total: rows.length }
 }
 
-/** Until when the data are known to be complete: webhooks push at once, others are as old as their last collection. */
+/** The time up to which the data are known to be complete: webhooks push at once, other data are as old as their last collection. */
 async function horizonOf(
   context: GateContext,
   scopes: readonly { row_id: string }[],

@@ -1,10 +1,10 @@
-/** The journal as sentences. What programs read stays beside them: kind, effect and detail. */
+/** The journal as sentences. The fields that programs read stay beside them: kind, effect and detail. */
 import { byName } from '../../by-name.ts'
 import type { Plan } from '../model/plan.ts'
 import { ended, stepWords, upper } from '../model/words.ts'
 import type { JournalRow } from './store.ts'
 
-/** What each effect is about to do, what is so when it is done, and what is said where there was nothing to do. */
+/** For each effect: what it is about to do, what holds when it is done, and the wording if there was nothing to do. */
 export const EFFECTS: Readonly<Record<string, readonly [begin: string, done: string, already?: string]>> = byName({
   preflight: ['look whether the plan fits what is live', 'The plan fits what is live'],
   guards: ['look at what guards the paths', 'Nothing that guards the paths is in the way'],
@@ -78,7 +78,7 @@ const NOTES: Readonly<Record<string, string>> = byName({
 
 const readable = (name: string): string => name.replaceAll('-', ' ')
 
-/** `weights (cart)`, `dns-record-50`: the effect, the route that it belongs to, the share of the record. */
+/** Splits a key such as `weights (cart)` or `dns-record-50` into the effect and the words for its route and share. */
 function effectParts(key: string): { readonly name: string; readonly of: string } {
   const at = key.endsWith(')') ? key.indexOf(' (') : -1
   const route = at < 0 ? undefined : key.slice(at + 2, -1)
@@ -94,10 +94,10 @@ export const beginningOf = (key: string): string => {
   return `${EFFECTS[name]?.[0] ?? `do ${readable(name)}`}${of}`
 }
 
-/** Who only looks, or waits, finds it so in any case. */
+/** Effects that only look or wait change nothing, so `as it was before` is left out. */
 const ONLY_LOOKS = /^(?:look|wait) /
 
-/** What is stored where an effect has nothing of its own to tell. */
+/** Details that are stored when an effect has nothing special to tell. */
 const PLAIN = new Set(['done', 'was already done', ''])
 
 function doneOf(key: string, detail: string): string {
@@ -120,7 +120,7 @@ function stepIn(detail: string): number | undefined {
   }
 }
 
-/** By the state, or by action and state where they differ; STEP is the step that the entry is about. */
+/** Sentences by state, or by action and state where they differ. STEP stands for the step that the entry is about. */
 const STATES: Readonly<Record<string, string>> = byName({
   draft: 'Corrected the plan of the draft.',
   'create draft': 'Stored the plan as a draft.',

@@ -15,16 +15,16 @@ import type { GateResult } from './gates.ts'
 import type { SwitchRow } from './store.ts'
 
 export interface LiveRules {
-  /** Weights of the live rules, others/target, and how many rules have them. */
+  /** Weights of the live rules, written as others/target, and how many rules have them. */
   readonly weights: Readonly<Record<string, number>>
   /** Rules that still forward to the current target group alone. */
   readonly rulesLeft: number
-  /** Which part of the requests the target gets by these rules. */
+  /** The part of the requests that the target gets by these rules. */
   readonly share: Share
   readonly health: Health | null
 }
 
-/** One route as the load balancer has it; without rules where they cannot be read. */
+/** One route as the load balancer has it; without rules if they cannot be read. */
 export interface LiveRoute {
   readonly route: string
   readonly rules: LiveRules | undefined
@@ -34,22 +34,22 @@ export interface LiveRoute {
 export interface Live {
   readonly routes: readonly LiveRoute[]
   readonly gates: readonly GateResult[]
-  /** The time as AWS has it, by which waiting is judged; ours where it has not answered. */
+  /** The time of AWS, by which waiting is judged; that of this machine if AWS has not answered. */
   readonly now: Date
-  /** How wrong the clock of this machine is. */
+  /** Describes how wrong the clock of this machine is; null if it is not. */
   readonly clock: string | null
-  /** Why the outside cannot be read. */
+  /** The reason why the outside cannot be read. */
   readonly problem: string | null
 }
 
-/** In these the gates of the step decide what comes next. */
+/** In these states the gates of the step decide what comes next. */
 const GATED: ReadonlySet<State> = new Set(['prepared', 'shifting', 'paused'])
 
-/** A plan without a list has one route, which is called like its Service. */
+/** A plan without a list of routes has one route, named after its Service. */
 const routeNames = (plan: Plan): readonly string[] =>
   routesOf(plan).map(({ route, current }) => route?.name ?? current.service.name)
 
-/** What the load balancer does now, whatever we believe. What cannot be read of one route hides nothing of the others. */
+/** Reads what the load balancer does now, whatever is stored. A route that cannot be read hides nothing of the others. */
 export async function readLive(engine: Engine, row: SwitchRow, plan: Plan): Promise<Live> {
   const names = routeNames(plan)
   const unread = (problem: string | null): Live => ({
@@ -91,7 +91,7 @@ async function readRoute(context: EffectContext, route: string): Promise<LiveRou
   }
 }
 
-/** All routes as one: rules are counted, and the share goes from the least to the most. */
+/** Combines all routes: rules are counted, and the share ranges from the least to the most. */
 export function together(all: readonly LiveRules[]): LiveRules {
   const weights: Record<string, number> = byName({})
   for (const rules of all)

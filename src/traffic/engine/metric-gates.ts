@@ -5,21 +5,21 @@ import type { GroupPlace, Metrics, Series, Span, Statistic } from '../vendors/me
 export type MetricGate = Extract<Gate, { kind: 'cloudWatch' | 'prometheus' }>
 type MetricVerdict = readonly ['pass' | 'fail' | 'inconclusive' | 'pending', string]
 
-/** What was measured in one period; undefined where nothing was. */
+/** The values measured in one period; undefined where nothing was measured. */
 export interface Sample {
   /** Seconds since 1970. */
   readonly end: number
   readonly target: number | undefined
   readonly current: number | undefined
-  /** How much traffic each number stands for; undefined where nobody asked. */
+  /** The traffic behind each number; undefined if it was not asked for. */
   readonly targetTraffic: number | undefined
   readonly currentTraffic: number | undefined
 }
 
-/** Longer steps are judged by their last so many periods. */
+/** Longer steps are judged by this many of their last periods. */
 const MOST_PERIODS = 1000
 
-/** Whole periods from the beginning of the step until what the source can know by now. */
+/** Whole periods from the beginning of the step to the latest one that the source can know by now. */
 export function spanOf(gate: MetricGate, since: Date, now: Date): Span {
   const { periodSeconds, delaySeconds } = gate
   const from = Math.ceil(since.getTime() / 1000 / periodSeconds) * periodSeconds
@@ -87,7 +87,7 @@ async function fromPrometheus(
 const number = (value: number): string => String(Number(value.toPrecision(4)))
 const timeOf = (end: number): string => new Date(end * 1000).toISOString().slice(11, 19)
 
-/** Why a period says nothing, or what is wrong with it; undefined when it is good. */
+/** Judges one period. It is inconclusive if it says nothing; the text gives the reason. */
 function judgeSample(
   gate: MetricGate,
   sample: Sample,
@@ -96,7 +96,7 @@ function judgeSample(
   const least = gate.kind === 'cloudWatch' ? gate.minRequests : gate.minTraffic
   const name = gate.kind === 'cloudWatch' ? gate.metric : (gate.name ?? 'the query')
   const says = (verdict: 'pass' | 'fail' | 'inconclusive', text: string) => ({ verdict, text })
-  // A missing number of requests is what the bound of requests is about.
+  // For the metric `requests` a missing count is judged like 0, not as missing traffic.
   const isCount = gate.kind === 'cloudWatch' && gate.metric === 'requests'
   if (!isCount && targetTraffic !== undefined && targetTraffic < least)
     return says('inconclusive', `${number(targetTraffic)} requests in the period until ${timeOf(end)}, ${least} needed`)
@@ -116,8 +116,8 @@ function judgeSample(
 }
 
 /**
- * From what was measured alone, whoever looks and whenever: periods in a row decide. A pass needs data that covers the
- * whole dwell time, and a last word that is good.
+ * Judges by the measurements alone, whoever looks and whenever: periods in a row decide. A pass needs data that covers the
+ * whole dwell time, and a last period that is good.
  */
 export function judgeSamples(gate: MetricGate, samples: readonly Sample[], isCovered: boolean): MetricVerdict {
   let failures = 0

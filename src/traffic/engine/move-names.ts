@@ -7,7 +7,7 @@ import { runEffects, type Scope, sideBySide } from './bring-about.ts'
 import type { Engine } from './engine-types.ts'
 import type { Run } from './store.ts'
 
-/** Each host once, side by side: none waits until resolvers have forgotten the record of another. */
+/** Moves each host once, side by side: none waits until resolvers have forgotten the record of another. */
 export const moveNames = (
   engine: Engine,
   run: Run,
@@ -29,8 +29,8 @@ export const moveNames = (
   )
 
 /**
- * The host name leads to the target: moved share by share where the plan names its zone, else by somebody. Each share is
- * in force only when resolvers have forgotten the one before; until then this says how long, and is repeated.
+ * Makes the host name lead to the target: share by share if the plan names its zone, otherwise somebody moves it. Each share is
+ * in force only when resolvers have forgotten the one before. Until then an error says how long, and the action is repeated.
  */
 async function moveName(
   context: EffectContext,
@@ -39,7 +39,7 @@ async function moveName(
 ): Promise<void> {
   if (drivesDns(context.plan)) {
     await bring(recordKept(context))
-    // Without a stored record it leads to the target already.
+    // Without a stored record, the name leads to the target already.
     for (const share of context.row().dns_record === null ? [] : sharesLeft(context)) {
       await bring(recordMoved(context, share), changeInSync(context, share))
       if (!isChecked) continue

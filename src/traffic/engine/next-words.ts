@@ -1,4 +1,4 @@
-/** What happens next with a switch, and when. */
+/** Tells what happens next with a switch, and when. */
 import { answerOf, type Plan } from '../model/plan.ts'
 import { drivesDns } from '../model/record-sets.ts'
 import { hostsOf, routesOf } from '../model/routes.ts'
@@ -9,9 +9,9 @@ import { isLeased, type SwitchRow } from './store.ts'
 
 export interface Next {
   readonly says: string
-  /** Not before this moment; null where no time decides. */
+  /** The earliest moment; null if no time decides. */
   readonly at: Date | null
-  /** The gate that decides; null where none does. */
+  /** The gate that decides; null if none does. */
   readonly gate: string | null
 }
 
@@ -62,7 +62,7 @@ function unverified(row: SwitchRow, plan: Plan, isWorking: boolean): Next {
   )
 }
 
-/** A gate that fails decides at once; a switch that is paused already, or has moved nothing yet, only stays. */
+/** A gate that fails decides at once. A switch that is already paused, or has moved nothing yet, just stays. */
 function failedNext({ state, step }: SwitchRow, plan: Plan, { gates }: Live): Next | undefined {
   const failed = gates.find(({ verdict }) => verdict === 'fail')
   if (failed === undefined) return undefined
@@ -75,7 +75,7 @@ function failedNext({ state, step }: SwitchRow, plan: Plan, { gates }: Live): Ne
   return { says: `Gate ${failed.gate} has failed: ${failed.message}. ${what}`, at: null, gate: failed.gate }
 }
 
-/** Before the dwell time is over, gates that have not passed may still do so. */
+/** Before the dwell time is over, gates that have not passed may still pass. */
 function stepNext(row: SwitchRow, plan: Plan, live: Live, secondsLeft: number): Next {
   const failed = failedNext(row, plan, live)
   if (failed !== undefined) return failed

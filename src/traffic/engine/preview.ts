@@ -26,7 +26,7 @@ import { deletesIngress, neededByOthers, refuseDeletion } from './shared-ingress
 import type { SwitchRow } from './store.ts'
 import { checkedPlanOf, planOf } from './stored-plan.ts'
 
-/** What an action would do, asked of the real API servers with `dryRun=All`; nothing changes and nothing is stored. */
+/** Tells what an action would do. The real API servers are asked with `dryRun=All`; nothing changes and nothing is stored. */
 export async function preview(
   engine: Pick<Engine, 'connect'> & Partial<Pick<Engine, 'database'>>,
   row: SwitchRow,
@@ -41,7 +41,7 @@ export async function preview(
   const deletes = deletesIngress(plan, request)
   if (deletes && engine.database !== undefined)
     for (const context of contexts) await refuseDeletion(engine.database, row.id, context)
-  // Routes may stand on one Ingress, which goes once.
+  // Several routes may use one Ingress, which is deleted only once.
   const lines: string[] = deletes ? [...new Set(await Promise.all(contexts.map(deletionLine)))] : []
   const isNeeded = engine.database === undefined ? () => false : await neededByOthers(engine.database, row.id)
   for (const effect of effectsOf(contexts, request.action, !deletes, isNeeded)) {
@@ -60,7 +60,7 @@ export async function preview(
 const isGroupless = ({ plan, row }: EffectContext): boolean =>
   row().target_group_arn === null && plan.targetGroup.arn === undefined
 
-/** What goes with the Ingress. */
+/** Describes what disappears together with the Ingress. */
 async function deletionLine(context: EffectContext): Promise<string> {
   const { plan } = context
   const hostname = loadBalancerHostname(await liveCurrent(context))

@@ -7,10 +7,10 @@ import type { Engine } from './engine-types.ts'
 import { type BalancerOnly, placesOf } from './gate-verdicts.ts'
 
 const PERIOD_SECONDS = 60
-/** CloudWatch has the numbers of a minute about so much later. */
+/** CloudWatch has the numbers of a minute about this much later. */
 const DELAY_SECONDS = 120
 
-/** Who still comes to the old load balancer would find nothing there after clean-up. */
+/** Clients that still come to the old load balancer would find nothing there after clean-up. */
 export async function requireQuiet(engine: Engine, plan: Plan, outside: BalancerOnly): Promise<void> {
   const { maxRequestsPerMinute: most } = plan.cleanup
   if (most === undefined) return
@@ -26,13 +26,13 @@ export async function requireQuiet(engine: Engine, plan: Plan, outside: Balancer
   const span = { from: to - plan.dns.quietMinutes * 60, to, periodSeconds: PERIOD_SECONDS }
   const busiest = async (places: readonly GroupPlace[]): Promise<readonly [end: number, count: number]> => {
     const series = await outside.metrics.cloudWatch(places, [['RequestCount', 'Sum']], span)
-    // A minute without requests is not written at all.
+    // CloudWatch writes nothing for a minute without requests.
     const perMinute = new Map<number, number>()
     for (const [requests] of series)
       for (const [end, count] of requests!) perMinute.set(end, (perMinute.get(end) ?? 0) + count)
     return [...perMinute].toSorted(([, left], [, right]) => right - left)[0] ?? [to, 0]
   }
-  // Routes may share a load balancer, or stand on several.
+  // Routes may share a load balancer, or use several.
   const perBalancer = Map.groupBy(groups, ({ loadBalancer }) => loadBalancer)
   const minutes = await Promise.all([...perBalancer.values()].map(busiest))
   const [end, count] = minutes.toSorted(([, left], [, right]) => right - left)[0]!

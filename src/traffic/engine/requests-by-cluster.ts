@@ -1,4 +1,4 @@
-/** Requests and errors of both clusters, where the plan names a source that counts them for each. */
+/** Requests and errors of both clusters, if the plan names a source that counts them for each. */
 import { messageOf } from '../../errors.ts'
 import type { Plan, SideName } from '../model/plan.ts'
 import { routesOf } from '../model/routes.ts'
@@ -12,7 +12,7 @@ import { checkedPlanOf } from './stored-plan.ts'
 
 const PERIOD_SECONDS = 60
 const MINUTES = 30
-/** CloudWatch has the numbers of a minute about so much later. */
+/** CloudWatch has the numbers of a minute about this much later. */
 const DELAY_SECONDS = 120
 const STATISTICS: readonly Statistic[] = [
   ['RequestCount', 'Sum'],
@@ -33,20 +33,20 @@ interface Counts {
 }
 
 interface Minute {
-  /** When it ended. */
+  /** The time at which the minute ended. */
   readonly at: Date
   readonly current: Counts
   readonly target: Counts
 }
 
 interface RequestsByCluster {
-  /** Null where the plan names none that tells the clusters apart. */
+  /** Null if the plan names no source that tells the clusters apart. */
   readonly source: string | null
   readonly problem: string | null
   readonly minutes: readonly Minute[]
 }
 
-/** Who has no gate on CloudWatch may lack the right to read it, and pays for what is read. */
+/** A user without a gate on CloudWatch may lack the permission to read it, and pays for what is read. */
 const readsCloudWatch = ({ steps, cleanup }: Plan): boolean =>
   cleanup.maxRequestsPerMinute !== undefined ||
   steps.some(({ gates }) => gates.some(({ kind }) => kind === 'cloudWatch'))
@@ -80,7 +80,7 @@ export async function requestsByCluster(engine: Engine, row: SwitchRow): Promise
   }
 }
 
-/** Routes may share the group of their Service. */
+/** Removes duplicates, because routes may share the target group of their Service. */
 const distinct = (places: readonly GroupPlace[]): readonly GroupPlace[] => [
   ...new Map(places.map((place) => [`${place.loadBalancer} ${place.group}`, place])).values(),
 ]

@@ -7,7 +7,7 @@ import type { Engine } from './engine-types.ts'
 import { createSwitch, type SwitchRow } from './store.ts'
 import { planOf } from './stored-plan.ts'
 
-/** The way back after clean-up: the same switch with the sides exchanged, as a new plan. */
+/** Makes the plan for the way back after clean-up: the same switch with the sides exchanged. */
 export function reversePlan(plan: Plan, groupOf: (route: RoutePlan) => string | undefined): Plan {
   const name = back(plan.name, 63)
   const requireGroup = (own: RoutePlan): string => {
@@ -44,7 +44,7 @@ function reversed<Side>(route: Turned<Side>, sourceSecurityGroup: string): Turne
   }
 }
 
-/** A new draft in the other direction; the security group is read from the live load balancer unless it is given. */
+/** Creates a draft in the other direction. The security group is read from the live load balancer unless it is given. */
 export async function reverseSwitch(
   engine: Engine,
   row: SwitchRow,
@@ -62,7 +62,7 @@ export async function reverseSwitch(
   return createSwitch(engine.database, requirePlan(readPlan(reversePlan(plan, groupOf))), actor)
 }
 
-/** By route; routes may stand on several load balancers. */
+/** The security groups by route, because routes may use several load balancers. */
 async function liveSecurityGroups(
   engine: Engine,
   plan: Plan,

@@ -1,17 +1,17 @@
 import { byName } from '../../by-name.ts'
 
-/** What a switch keeps of one route. A plan without a list of routes has it in the columns themselves. */
+/** The values that a switch stores for one route. For a plan without a list of routes, the columns themselves hold them. */
 interface Memory {
   readonly target_group_arn: string | null
   readonly applied_action: string | null
   readonly original_ingress: string | null
   readonly deleted_ingress: string | null
   readonly target_mode_before: string | null
-  /** Of the first route of each host. */
+  /** Stored for the first route of each host. */
   readonly dns_record: string | null
 }
 interface Row extends Memory {
-  /** The same of each route of a list, by their names, as JSON. */
+  /** The same values for each route of a list, by their names, as JSON. */
   readonly routes: string | null
 }
 
@@ -25,7 +25,7 @@ type Memories = Readonly<Record<string, Partial<Memory>>>
 const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Undefined where somebody's hand left something else there. */
+/** Undefined if somebody has put something else there by hand. */
 function memoriesIn({ routes }: Pick<Row, 'routes'>): Memories | undefined {
   try {
     const value: unknown = JSON.parse(routes ?? '{}')
@@ -35,17 +35,17 @@ function memoriesIn({ routes }: Pick<Row, 'routes'>): Memories | undefined {
   }
 }
 
-/** Nobody knows any more what the routes had learned: going back does without it, going on cannot. */
+/** True if what the routes had learned cannot be read any more: rolling back does without it, going on cannot. */
 export const hasLostMemory = (row: Pick<Row, 'routes'>): boolean => memoriesIn(row) === undefined
 
 export const lostMemory = (id: string): string =>
   `What switch ${id} keeps of its routes cannot be read. Roll back, which needs nothing of it, or put the column routes of ${id} back into the table _weir_traffic_switches from a backup.`
 
-/** The switch as one of its routes sees it. */
+/** The row of the switch as one of its routes sees it. */
 export const rowOfRoute = <R extends Row>(row: R, route: string | undefined): R =>
   route === undefined ? row : { ...row, ...NOTHING, ...memoriesIn(row)?.[route] }
 
-/** What a route learned, in the form in which the switch keeps it. */
+/** Puts what a route learned into the form in which the switch stores it. */
 export function changesOfRoute<Changes extends Partial<Row>>(
   row: Row,
   route: string | undefined,
@@ -55,7 +55,7 @@ export function changesOfRoute<Changes extends Partial<Row>>(
   if (route === undefined || learned.length === 0) return changes
   const memories = memoriesIn(row)
   const others = Object.fromEntries(Object.entries(changes).filter(([name]) => !Object.hasOwn(NOTHING, name)))
-  // Half of a memory would look like the whole of it.
+  // Half of the stored values would look like all of them.
   if (memories === undefined) return others as Changes
   const own = { ...memories[route], ...Object.fromEntries(learned) }
   return { ...others, routes: JSON.stringify({ ...memories, [route]: own }) }
@@ -67,7 +67,7 @@ export const knownGroups = (row: Pick<Row, 'routes'>): Readonly<Record<string, s
     Object.entries(memoriesIn(row) ?? {}).flatMap(([route, { target_group_arn: arn }]) => (arn ? [[route, arn]] : [])),
   )
 
-/** What is back where it was: a later move begins with what it meets then. */
+/** Drops what has been put back: a later move begins with what it finds then. */
 export function forgottenWays(row: Pick<Row, 'routes'>): Partial<Row> {
   const memories = memoriesIn(row)
   const forgotten = { dns_record: null, deleted_ingress: null }

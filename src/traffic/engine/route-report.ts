@@ -3,7 +3,7 @@ import { rulePicture, weightCounts } from '../effects/rule-effects.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { State } from '../model/state.ts'
 
-/** Where some routes may have moved and others not. */
+/** States in which some routes may have moved and others not. */
 const BETWEEN: ReadonlySet<State> = new Set(['shifting', 'paused', 'rolling-back'])
 
 async function describeRoute(context: EffectContext): Promise<string> {
@@ -17,7 +17,7 @@ async function describeRoute(context: EffectContext): Promise<string> {
   }
 }
 
-/** A failure of one route says what the others do at that moment. */
+/** Adds to the failure of one route what all routes do at that moment. */
 export async function withRoutes(contexts: readonly EffectContext[], state: State, error: unknown): Promise<unknown> {
   const isRefusal = error instanceof TrafficError && error.trouble === 'gate'
   if (contexts.length === 1 || !BETWEEN.has(state) || isRefusal || !(error instanceof Error)) return error

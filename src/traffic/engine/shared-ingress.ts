@@ -29,18 +29,18 @@ async function othersOpen(database: Database, id: string): Promise<readonly Swit
   return (await listSwitches(database)).filter((row) => row.id !== id && open.has(row.id))
 }
 
-/** What other switches need stays as it is when one is given up. */
+/** Finds the Ingresses that other switches need; they stay as they are when a switch is given up. */
 export async function neededByOthers(database: Database, id: string): Promise<IsNeeded> {
   const routes = (await othersOpen(database, id)).flatMap(routesIn)
   const needed = new Set(routes.flatMap((plan) => [subject(plan), subject(plan, 'target')]))
   return (plan, side) => needed.has(subject(plan, side))
 }
 
-/** An abort never does: the current Ingress carries all traffic. */
+/** An abort never deletes the Ingress, because the current Ingress carries all traffic. */
 export const deletesIngress = ({ cleanup }: Plan, { action, keepIngress }: Pick<Request, 'action' | 'keepIngress'>) =>
   action === 'cleanup' && cleanup.currentIngress === 'delete-ingress' && keepIngress !== true
 
-/** Deleting an Ingress takes everything along that stands on it: other switches, and paths of other Services. */
+/** Deleting an Ingress would also remove everything else that uses it: other switches, and paths of other Services. */
 export async function refuseDeletion(database: Database, id: string, context: EffectContext): Promise<void> {
   const { plan, routes = [plan] } = context
   const others = (await othersOpen(database, id)).filter((row) =>
@@ -62,7 +62,7 @@ export async function refuseDeletion(database: Database, id: string, context: Ef
   )
 }
 
-/** Asked of all routes before the first Ingress goes: one of them may be the Ingress of others too. */
+/** All routes are checked before the first Ingress is deleted, because one of them may be used by others too. */
 export const mayDelete = (database: Database, id: string, contexts: readonly EffectContext[]): readonly Effect[] =>
   contexts.map((context) =>
     ofRoute(

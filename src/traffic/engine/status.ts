@@ -1,4 +1,4 @@
-/** How a switch stands: made here only, and served by the API, printed by the command line and drawn by the page. */
+/** The status of a switch. It is made only here, then served by the API, printed by the command line and drawn by the page. */
 import { counted } from '../../counted.ts'
 import type { Database } from '../../database/database.ts'
 import { answerOf, type Plan } from '../model/plan.ts'
@@ -18,12 +18,12 @@ export const STEP_STATUSES = ['ahead', 'under-way', 'in-force', 'not-in-force', 
 type StepStatus = (typeof STEP_STATUSES)[number]
 
 interface StepLine {
-  /** 0 prepares; the same number everywhere. */
+  /** 0 prepares. The number is the same everywhere. */
   readonly number: number
   readonly weights: string
   readonly status: StepStatus
   readonly dwellSeconds: number
-  /** What has to be so before it is left. */
+  /** The conditions for leaving the step. */
   readonly gates: readonly string[]
   readonly onFail: 'pause' | 'rollback'
 }
@@ -31,18 +31,18 @@ interface StepLine {
 interface RouteLine extends Omit<LiveRules, 'share'> {
   readonly route: string
   readonly share: Share | null
-  /** The weights that should be in force; null where none of the switch should. */
+  /** The weights that should be in force; null if none of the switch should be. */
   readonly planned: string | null
-  /** Null: not known. */
+  /** Null if it is not known. */
   readonly isAsPlanned: boolean | null
-  /** Planned and live, in words. */
+  /** The planned and the live weights, in words. */
   readonly says: string
   readonly problem: string | null
 }
 
 export interface SwitchStatus {
   readonly headline: string
-  /** Of the requests to the load balancer that traffic leaves; null where nobody knows. */
+  /** Share of the requests to the load balancer that traffic leaves; null if it is not known. */
   readonly share: Share | null
   readonly weights: LiveRules['weights']
   readonly rulesLeft: number
@@ -52,16 +52,16 @@ export interface SwitchStatus {
   /** The step that is in force or under way, in words. */
   readonly step: string | null
   readonly gates: readonly GateResult[]
-  /** Who is at work on it now, and on what. */
+  /** The actor who is working on the switch now, and the action. */
   readonly working: string | null
   readonly next: Next
-  /** What stands there and is not what Weir wrote. */
+  /** Describes values that are not what Weir wrote. */
   readonly drift: string | null
-  /** Until the dwell time of the step is over. */
+  /** Seconds until the dwell time of the step is over. */
   readonly secondsLeft: number
-  /** How wrong the clock of this machine is. */
+  /** Describes how wrong the clock of this machine is. */
   readonly clock: string | null
-  /** Why the outside cannot be read. */
+  /** The reason why the outside cannot be read. */
   readonly problem: string | null
 }
 
@@ -80,7 +80,7 @@ function readablePlan(row: SwitchRow): Plan | Error {
   }
 }
 
-/** A plan that was spoiled by hand hides neither the switch nor its journal. */
+/** A plan that was damaged by hand hides neither the switch nor its journal. */
 const unreadable = ({ state }: SwitchRow, problem: string): SwitchStatus => ({
   headline: `${STATE_WORDS[state]}, its stored plan cannot be read`,
   ...{ ...UNREAD, share: null, routes: [], steps: [], step: null, gates: [] },
@@ -114,12 +114,12 @@ function statusOf(row: SwitchRow, plan: Plan, live: Live, working: string | null
 const STEPPING: ReadonlySet<State> = new Set(['preparing', 'prepared', 'shifting', 'paused', 'switched'])
 const HELD: ReadonlySet<State> = new Set(['prepared', 'shifting', 'paused', 'switched', 'dns-switched'])
 
-/** Of these nothing can be read any more, or nothing stands there yet. */
+/** In a draft, and after the end of a switch, there are no rules from which the share could be read. */
 function shareNow(row: SwitchRow, live: Live, all: LiveRules): Share | null {
   if (row.state === 'draft') return sameShare(0)
   if (isOver(row.state)) return sameShare(row.dns_confirmed_at === null ? 0 : 1)
   if (live.routes.some(({ rules }) => rules === undefined)) return null
-  // Where the name leads to the other load balancer, rules that are taken away send nobody back.
+  // If the name leads to the other load balancer, rules that are removed send nobody back.
   const isNameAway = row.state === 'cleaning' && row.dns_confirmed_at !== null
   return isNameAway && Object.keys(all.weights).length === 0 ? sameShare(1) : all.share
 }
@@ -206,10 +206,10 @@ async function workingNow(database: Database, row: SwitchRow): Promise<string | 
   return `${last.action} by ${last.actor} is under way${what}`
 }
 
-/** With the route that it belongs to, where one is named right before. */
+/** Includes the route, if one is named right before. */
 const driftIn = (problem: string): string | undefined => /(?:Route [a-z0-9-]{1,32}: )?Drift: .*/s.exec(problem)?.[0]
 
-/** What the last action met, or what the rules have instead of the step that was in force. */
+/** Drift that the last action met, or rules that differ from the step that was in force. */
 function driftOf(row: SwitchRow, routes: readonly RouteLine[]): string | null {
   if (!HELD.has(row.state)) return null
   const met = driftIn(row.problem ?? '')

@@ -54,7 +54,7 @@ export const listSwitches = async ({ kysely }: Database): Promise<readonly Switc
     .orderBy('id')
     .execute()) as SwitchRow[]
 
-/** By id, or by the name of its plan: then the newest that is not finished, else the newest. */
+/** Finds a switch by id, or by the name of its plan: then the newest that is not finished, else the newest. */
 export async function findSwitch({ kysely }: Database, idOrName: string): Promise<SwitchRow | undefined> {
   const rows = (await kysely
     .selectFrom(trafficSwitches.name)
@@ -87,17 +87,17 @@ export const journalOf = async ({ kysely }: Database, id: string, after = 0): Pr
     .orderBy('sequence')
     .execute()) as JournalRow[]
 
-/** One process at work on one switch. Every entry renews the lease and fails when another process took over. */
+/** One process that works on one switch. Every entry renews the lease and fails if another process took over. */
 export interface Run {
   row: SwitchRow
-  /** Changes may depend on what another effect has just written: then they are asked for in turn. */
+  /** Changes that depend on what another effect has just written are given as a function, which is called in turn. */
   write(
     kind: JournalKind,
     effect: string,
     detail?: unknown,
     changes?: SwitchChanges | ((row: SwitchRow) => SwitchChanges),
   ): Promise<void>
-  /** What this action has said since the last change of state: a run that was killed is taken up after its last word. */
+  /** Entries of this action since the last change of state: a run that was killed is continued after its last entry. */
   has(kind: JournalKind, effect: string): boolean
   /** The newest entry of a kind about an effect, whichever action wrote it. */
   lastDetail(kind: JournalKind, effect: string): string | undefined
@@ -107,7 +107,7 @@ export interface Run {
 
 export interface RunOptions {
   readonly expectedVersion?: number | undefined
-  /** Whoever works on the switch loses it: his next entry and his next write are refused. */
+  /** The process that works on the switch loses it: its next entry and its next write are refused. */
   readonly takesOver?: boolean
 }
 
@@ -151,7 +151,7 @@ export async function startRun(
       )
   }
   let lastWrite: Promise<void> = Promise.resolve()
-  /** Routes are taken back side by side; their entries stand one after the other. */
+  /** Routes are rolled back side by side, but their entries are written one after the other. */
   const afterOthers = (work: () => Promise<void>): Promise<void> => {
     const own = lastWrite.then(work)
     lastWrite = own.catch(() => undefined)
@@ -192,16 +192,16 @@ export async function startRun(
   return run
 }
 
-/** Messages, of vendors and of people, may hold bytes that a text column refuses. */
+/** Messages of vendors and people may contain bytes that a text column refuses. */
 const storable = (text: string): string => text.replaceAll('\u0000', ' ')
 
-/** A new state is a new beginning, and after a failure everything is looked at again. */
+/** A new state is a new beginning, and after a failure everything is checked again. */
 function follow(said: Set<string>, kind: string, effect: string): void {
   if (kind === 'state' || kind === 'failure') said.clear()
   else said.add(`${kind} ${effect}`)
 }
 
-/** A draft may be corrected; what is under way keeps the plan that was checked. */
+/** A draft may be corrected; a switch under way keeps the plan that was checked. */
 export async function replacePlan(
   database: Database,
   id: string,
@@ -220,17 +220,17 @@ export async function replacePlan(
   return getSwitch(database, id)
 }
 
-/** Whether somebody is at work on the switch. */
+/** Tells whether a process is working on the switch. */
 export const isLeased = ({ lease_holder: holder, lease_until: until }: SwitchRow): boolean =>
   holder !== null && until !== null && until.getTime() >= Date.now() && !isLeaseHolderGone(holder)
 
-/** Somebody who may do so works on the switch instead. */
+/** Another process, which was allowed to take over, works on the switch instead. */
 export class SwitchTaken extends TrafficError {}
 
-/** Passes by itself, for those who have time. */
+/** Passes by itself, for callers that can wait. */
 export class SwitchBusy extends TrafficError {}
 
-/** A busy process writes an entry at any time; more often than this it is not in the way of who takes over. */
+/** A busy process may write an entry at any time, but it gets in the way of a takeover less often than this. */
 const MOST_ATTEMPTS = 50
 
 async function takeLease(database: Database, id: string, holder: string, takesOver: boolean): Promise<SwitchRow> {
@@ -262,7 +262,7 @@ const release = async ({ kysely }: Database, id: string, holder: string): Promis
     .execute()
 }
 
-/** What cannot be read of one switch must not hide the others. */
+/** A switch that cannot be read must not hide the others. */
 function shownPlan(row: SwitchRow): { readonly plan: Plan; readonly problem: string | null } {
   const problem = hasLostMemory(row) ? lostMemory(row.id) : row.problem
   try {
@@ -273,7 +273,7 @@ function shownPlan(row: SwitchRow): { readonly plan: Plan; readonly problem: str
   }
 }
 
-/** What people and programs get to see of a switch. */
+/** The fields of a switch that people and programs get to see. */
 export const describeSwitch = (row: SwitchRow) => ({
   id: row.id,
   name: row.name,

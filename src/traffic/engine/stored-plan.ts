@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { TrafficError } from '../model/finding.ts'
 import { type Plan, readPlan } from '../model/plan.ts'
 
-/** What a switch keeps of its plan. */
+/** The columns in which a switch keeps its plan. */
 interface StoredPlan {
   readonly id: string
   readonly plan: string
@@ -21,7 +21,7 @@ export const planColumns = (plan: Plan) => ({
 })
 
 const isUnedited = ({ plan, plan_hash }: StoredPlan): boolean =>
-  // The text and not the plan: a newer Weir knows more fields, whose defaults nobody wrote.
+  // Compares the text and not the plan: a newer Weir knows more fields, whose defaults nobody wrote.
   createHash('sha256').update(plan).digest('hex') === plan_hash
 
 const readStored = (text: string | null): Plan | undefined => {
@@ -32,7 +32,7 @@ const readStored = (text: string | null): Plan | undefined => {
   }
 }
 
-/** The stored plan; edited behind our back it is refused, because what was checked is not what would be applied. */
+/** The stored plan. If it was edited outside Weir it is refused, because what was checked is not what would be applied. */
 export function planOf(row: StoredPlan): Plan {
   const plan = readStored(row.plan)
   if (plan !== undefined && isUnedited(row)) return plan
@@ -42,7 +42,7 @@ export function planOf(row: StoredPlan): Plan {
   )
 }
 
-/** For going back and for looking: the plan that was checked, whatever was done to the stored one since. */
+/** The plan that was checked, for rolling back and for display, whatever was done to the stored one since. */
 export function checkedPlanOf(row: StoredPlan): { readonly plan: Plan; readonly isEdited: boolean } {
   const isEdited = !isUnedited(row)
   const plan = isEdited ? (readStored(row.checked_plan) ?? readStored(row.plan)) : readStored(row.plan)

@@ -6,7 +6,7 @@ import { compare } from '../render/diff.ts'
 import { createSwitch, findSwitch, replacePlan, type SwitchRow } from './store.ts'
 import { planColumns, planOf } from './stored-plan.ts'
 
-/** The switch of a plan: a new draft, the draft that it corrects, or the one under way if the plan is still the same. */
+/** The switch for a plan: a new draft, the draft that it corrects, or the switch under way if its plan is still the same. */
 export async function submitPlan(database: Database, plan: Plan, actor: string): Promise<SwitchRow> {
   const row = await findSwitch(database, plan.name)
   if (row === undefined || isOver(row.state)) return createSwitch(database, plan, actor)
@@ -17,7 +17,7 @@ export async function submitPlan(database: Database, plan: Plan, actor: string):
   return row
 }
 
-/** A draft that is nowhere stored, to look at. */
+/** A draft to look at, which is not stored. */
 export const draftOf = (plan: Plan): SwitchRow => {
   const now = new Date()
   return {
@@ -44,13 +44,13 @@ export const draftOf = (plan: Plan): SwitchRow => {
   }
 }
 
-/** In what a plan differs from the one that its switch was started with. */
+/** Lists how a plan differs from the one that its switch was started with. */
 export const editsOf = (row: SwitchRow, plan: Plan): readonly string[] =>
   compare(planOf(row), plan, '')
     .filter((change) => !isOldDefault(change))
     .map(({ path, before, after }) => `${path}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`)
 
-/** Until 0.1 a plan was stored with `pause` where it said nothing. */
+/** Until 0.1 a plan that set nothing here was stored with `pause`. */
 const isOldDefault = ({ path, before, after }: { readonly path: string; before: unknown; after: unknown }): boolean =>
   path.endsWith('.onFail') && before === 'pause' && after === undefined
 

@@ -25,27 +25,27 @@ export const trafficSwitches = defineTable(
     version: integer(),
     plan: whole(text()),
     plan_hash: string(64),
-    /** The plan once more, for the way back when the other was edited by hand. */
+    /** A copy of the plan, for the way back when the other was edited by hand. */
     checked_plan: optional(whole(text())),
     target_group_arn: optional(string()),
-    /** The action JSON that we wrote last; anything else in the cluster is drift. */
+    /** The action JSON that Weir wrote last; anything else in the cluster is drift. */
     applied_action: optional(whole(text())),
     original_ingress: optional(whole(text())),
-    /** As it was when clean-up deleted it. */
+    /** The Ingress as it was when clean-up deleted it. */
     deleted_ingress: optional(whole(text())),
-    /** What multi-cluster mode said of the target Ingress before this switch set it, or `absent`; an abort puts it back. */
+    /** The multi-cluster mode of the target Ingress before this switch set it, or `absent`; an abort puts it back. */
     target_mode_before: optional(string(32)),
-    /** What a switch keeps of a route, of each by its name, where the plan lists its routes. */
+    /** The stored values of each route by its name, if the plan lists its routes. */
     routes: optional(whole(text())),
-    /** Start of the dwell clock: the balancer was seen to follow the step. */
+    /** Start of the dwell time: the load balancer was seen to follow the step. */
     verified_at: timestamp(),
     approved_at: timestamp(),
     began_at: timestamp(),
     dns_confirmed_at: timestamp(),
-    /** What stood in the zone before, for the way back, and how far the record has moved: JSON. */
+    /** JSON: the previous records of the zone, for the way back, and how far the record has moved. */
     dns_record: optional(whole(text())),
     problem: optional(text()),
-    /** The journal up to here was sent to those who get messages. */
+    /** The journal up to here was sent to the recipients of messages. */
     told_sequence: bigint(),
     lease_holder: optional(string()),
     lease_until: timestamp(),
@@ -72,7 +72,7 @@ export const trafficJournal = defineTable(
 export const trafficClaims = defineTable(
   '_weir_traffic_claims',
   {
-    /** Cluster, namespace, Ingress and its action or Service; the key makes a second switch of the same impossible. */
+    /** Hash of cluster, namespace, Ingress and its action or Service; as the key, it makes a second switch of the same impossible. */
     subject: key(string(64)),
     switch_id: string(),
     ...written,

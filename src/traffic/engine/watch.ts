@@ -20,7 +20,7 @@ import { checkedPlanOf } from './stored-plan.ts'
 const WATCHER = 'weir'
 const WATCH_MS = 10_000
 
-/** Wherever rules name the target group: traffic may be there, or come there although nobody wants it. */
+/** States in which rules name the target group: traffic may go there, or come to go there although nobody wants it. */
 const WATCHED: ReadonlySet<State> = new Set<State>([
   'prepared',
   'shifting',
@@ -32,17 +32,17 @@ const WATCHED: ReadonlySet<State> = new Set<State>([
   'cleaning',
 ])
 
-/** Where a step is in force that may be left. */
+/** States in which a step is in force that may be left. */
 const JUDGED: ReadonlySet<State> = new Set(['prepared', 'shifting', 'paused'])
 
 /**
- * Looks once at a switch: a rollback that did not hold is taken up again, targets that die under load and failed gates do
- * what the step says, drift pauses, and `auto` moves on.
+ * Looks at a switch once. A rollback that did not hold is repeated. Targets that fail under load, and failed gates, do what the
+ * step says. Drift pauses, and `auto` moves on.
  */
 export async function tick(watching: Engine, id: string): Promise<SwitchRow> {
   const row = await getSwitch(watching.database, id)
   if (!WATCHED.has(row.state)) return row
-  // After the DNS switch clean-up alone has it; before, it is an abort, and nobody is to get there behind it.
+  // After the DNS switch, clean-up alone deals with it. Before that it is an abort, during which no traffic may reach the target.
   if (row.state === 'cleaning' && row.dns_confirmed_at !== null) return row
   const isHeld = row.state === 'rolled-back' || row.state === 'cleaning'
   if (isHeld && !(await ownsRoutes(watching.database, id))) return row
@@ -58,7 +58,7 @@ export async function tick(watching: Engine, id: string): Promise<SwitchRow> {
   return row.verified_at === null ? resumeShift(engine, row, plan) : judgeStep(engine, row, plan, outside, contexts)
 }
 
-/** Only when there is something to do but wait for the record: an entry every few seconds would bury the journal. */
+/** Repeats the rollback only if there is more to do than wait for the record: an entry every few seconds would flood the journal. */
 async function resumeRollback(engine: Engine, row: SwitchRow, contexts: readonly EffectContext[]): Promise<SwitchRow> {
   const looks = await Promise.allSettled(
     rollbackSequences(contexts).map(({ effects, direct }) =>
@@ -66,7 +66,7 @@ async function resumeRollback(engine: Engine, row: SwitchRow, contexts: readonly
     ),
   )
   if (looks.every((look) => look.status === 'rejected' || look.value)) {
-    // What cannot be read on one route is no reason to begin anew while nothing else is left to do.
+    // A route that cannot be read is no reason to begin again while nothing else is left to do.
     for (const look of looks) if (look.status === 'rejected') throw look.reason
     const names = namesBackSequences(contexts, contexts.some(isNameMoved))
     const left = (await Promise.all(names.map(firstMissing))).filter((effect) => effect !== undefined)
@@ -75,7 +75,7 @@ async function resumeRollback(engine: Engine, row: SwitchRow, contexts: readonly
   return orAsItIs(engine, row.id, act(engine, row.id, { action: 'rollback', actor: WATCHER, isRepeated: true }))
 }
 
-/** A controller that comes back with what it knew before, or somebody's hand: nothing may lead to the target again. */
+/** A controller that comes back with its old knowledge, or a person, may write weights again: nothing may lead to the target any more. */
 async function holdRollback(engine: Engine, row: SwitchRow, contexts: readonly EffectContext[]): Promise<SwitchRow> {
   const shares = await Promise.all(contexts.map((context) => rulePicture(context).then(targetWeight)))
   if (shares.every((share) => share === 0)) return row
@@ -83,7 +83,7 @@ async function holdRollback(engine: Engine, row: SwitchRow, contexts: readonly E
   return orAsItIs(engine, row.id, act(engine, row.id, { action: 'rollback', actor: WATCHER, reason, isRepeated: true }))
 }
 
-/** Somebody may have begun to go back while the watch looked: then it has nothing to add. */
+/** Somebody may have begun a rollback while the watch looked: then it has nothing to add. */
 async function rollBack(engine: Engine, id: string, reason: string): Promise<SwitchRow> {
   const now = await getSwitch(engine.database, id)
   if (now.state === 'rolling-back') return now
@@ -97,7 +97,7 @@ async function firstMissing(effects: readonly Effect[]): Promise<Effect | undefi
   return undefined
 }
 
-/** A refusal is written down where it belongs; the watch only goes on. */
+/** A refusal is recorded with the switch; the watch just goes on. */
 async function orAsItIs(engine: Engine, id: string, work: Promise<SwitchRow>): Promise<SwitchRow> {
   try {
     return await work
@@ -109,7 +109,7 @@ async function orAsItIs(engine: Engine, id: string, work: Promise<SwitchRow>): P
 
 async function answerAlarm(engine: Engine, row: SwitchRow, plan: Plan, alarm: Alarm): Promise<SwitchRow> {
   const reason = alarm.text
-  // After the DNS switch the old load balancer carries little, and going back needs the record moved by somebody.
+  // After the DNS switch the old load balancer carries little traffic, and a rollback needs somebody to move the record.
   if (answerOf(plan.steps[row.step]!, alarm.isNothingHealthy) === 'rollback' && row.state !== 'dns-switched')
     return rollBack(engine, row.id, reason)
   if (isLeased(row) || row.problem === reason) return row
@@ -123,7 +123,7 @@ async function answerAlarm(engine: Engine, row: SwitchRow, plan: Plan, alarm: Al
   return getSwitch(engine.database, row.id)
 }
 
-/** The process that made the step died before it saw the balancer follow. */
+/** The process that made the step died before it saw the load balancer follow. */
 const resumeShift = (engine: Engine, row: SwitchRow, plan: Plan): Promise<SwitchRow> =>
   plan.advance === 'auto' && row.state === 'shifting'
     ? orAsItIs(engine, row.id, act(engine, row.id, { action: 'advance', actor: WATCHER, expectedVersion: row.version }))
@@ -148,7 +148,7 @@ async function judgeStep(
   const failed = results.filter(({ verdict }) => verdict === 'fail')
   if (failed.length > 0) {
     const isBack = answerOf(plan.steps[row.step]!) === 'rollback'
-    // Before the first step nobody has any share that could be taken away.
+    // Before the first step the target has no share that could be taken away.
     if (row.state === 'prepared' || (row.state === 'paused' && !isBack)) return row
     const reason = `Gate of step ${row.step} failed: ${failed.map(({ gate, message }) => `${gate}: ${message}`).join('; ')}.`
     if (isBack) return rollBack(engine, id, reason)
@@ -159,7 +159,7 @@ async function judgeStep(
   return orAsItIs(engine, id, act(engine, id, { action: 'advance', actor: WATCHER, expectedVersion: row.version }))
 }
 
-/** What stands in the Ingress, what guards its paths, and, seen by several looks in a row, what the rules do. */
+/** Looks for drift in the Ingress, in the guards of its paths and, with several looks in a row, in the rules. */
 async function driftOf(engine: Engine, contexts: readonly EffectContext[]): Promise<string | undefined> {
   const looked = new Set(['guards', 'weights', 'rule-verified'])
   const effects = stepEffects(contexts, contexts[0]!.row().step).filter(({ name }) => looked.has(name))
@@ -180,7 +180,7 @@ async function driftOf(engine: Engine, contexts: readonly EffectContext[]): Prom
   }
 }
 
-/** Watches every switch until stopped; a slow one, or trouble with one, never delays the others. */
+/** Watches every switch until stopped. A slow switch, or trouble with one, never delays the others. */
 export function startWatch(engine: Engine, onError: (id: string, error: unknown) => void): { stop(): Promise<void> } {
   const stopped = new AbortController()
   const { signal } = stopped

@@ -13,10 +13,10 @@ const parsed = (value: unknown): unknown => {
     return value
   }
 }
-/** The same in other words is the same. */
+/** Values are the same if they mean the same, even as differently written JSON. */
 export const isSameValue = (left: unknown, right: unknown): boolean => isDeepStrictEqual(parsed(left), parsed(right))
 
-/** Somebody wrote into the repository what neither the cluster nor we know of. */
+/** Refuses what somebody wrote into the repository and neither the cluster nor Weir knows of. */
 export function refuseHandWork(place: string, problems: readonly string[]): void {
   if (problems.length === 0) return
   throw new TrafficError(
@@ -25,7 +25,7 @@ export function refuseHandWork(place: string, problems: readonly string[]): void
   )
 }
 
-/** An edit of the live Ingress in terms of the Ingress that a branch has, which may have the edit already. */
+/** Translates an edit of the live Ingress for the Ingress of a branch, which may have the edit already. */
 export function editOfBranch(
   place: string,
   inBranch: Ingress,

@@ -6,21 +6,21 @@ import type { Applicable } from '../vendors/cluster.ts'
 import type { Changes, Tree } from './repository.ts'
 import type { ObjectName } from './yaml-file.ts'
 
-/** How a repository describes the objects of a cluster. */
+/** A way in which a repository describes the objects of a cluster. */
 export interface Form {
-  /** Annotations of the Ingress as far as the branch has them; undefined: the Ingress is not there. */
+  /** Annotations of the Ingress as far as the branch has them; undefined if the Ingress is not there. */
   annotations(tree: Tree, ingress: ObjectName): Promise<Readonly<Record<string, unknown>> | undefined>
-  /** The whole Ingress, where the branch has it. */
+  /** The whole Ingress, if the branch has it. */
   ingress(tree: Tree, ingress: ObjectName): Promise<Ingress | undefined>
-  /** What has to be written so that the branch has the edit; nothing when it has. */
+  /** The changes that give the branch the edit; none if it has the edit already. */
   change(tree: Tree, live: Ingress, edit: IngressEdit, overridesDrift: boolean): Promise<Changes>
-  /** The object as it is given, in the place of one of its name. */
+  /** Writes the object as it is given, in the place of one of the same name. */
   put(tree: Tree, object: Applicable): Promise<Changes>
   remove(tree: Tree, object: ObjectName): Promise<Changes>
 }
 
 export interface FormSettings extends GitSide {
-  /** Name of the plan: it names what we add. */
+  /** Name of the plan, used to name what Weir adds. */
   readonly name: string
   /** Branch and repository, for messages. */
   readonly where: string

@@ -1,4 +1,4 @@
-/** Both clusters of a plan as a repository describes them. */
+/** Both clusters of a plan, as a repository describes them. */
 import { lintBranch } from '../lint/gitops.ts'
 import { actionKey, type ForwardAction } from '../model/action.ts'
 import { parsedAction, weightsText } from '../model/action-text.ts'
@@ -17,9 +17,9 @@ import { type Changes, openRepository, type Tree, withChanges } from './reposito
 import { type Compute, openTrack, type Track, type Waiting } from './track.ts'
 import type { ObjectName } from './yaml-file.ts'
 
-/** The action of an Ingress of the current cluster, and what it is to be. */
+/** The action of an Ingress of the current cluster, and its wanted value. */
 interface GitSubject {
-  /** Where the plan lists its routes. */
+  /** Set if the plan lists its routes. */
   readonly route: string | undefined
   readonly namespace: string
   readonly ingress: string
@@ -28,14 +28,14 @@ interface GitSubject {
 }
 
 export interface GitOps {
-  /** Asked before every push; throws when somebody else has the switch now. */
+  /** Sets a check that runs before every push; it throws if another process has the switch now. */
   guardWith(mayWrite: () => Promise<void>): void
-  /** What the last change waits for. */
+  /** The condition that the last change still waits for. */
   waiting(): Promise<Waiting | undefined>
-  /** What in the repository does not fit what is live, before anything is changed. */
+  /** Differences between the repository and what is live, looked for before anything is changed. */
   findings(current: Ingress, target: Ingress | undefined): Promise<readonly Finding[]>
   missingRollback(subject: GitSubject): Promise<string | undefined>
-  /** As a fence also where nothing is left to change. */
+  /** A fence is committed even if nothing is left to change. */
   rollBack(subject: GitSubject, dryRun: boolean, isFence: boolean): Promise<void>
   /** Proposals of this switch that nobody has merged. */
   openProposals(): Promise<readonly string[]>
@@ -93,13 +93,13 @@ export function openGitOps(plan: Plan): GitOps {
   function titleOf({ annotations }: IngressEdit, { isRollback, step, route }: HowToChange): string {
     const action = annotations.find((each) => each.key.startsWith(actionKey('')))
     const what = action === undefined ? 'paths of the Service' : sayOf(action.after)
-    // What goes back may be of several routes.
+    // A rollback may belong to several routes.
     if (isRollback) return `rollback, ${what}`
     return `step ${step} of ${plan.steps.length - 1}, ${what}${route === undefined ? '' : ` (${route})`}`
   }
-  /** What each route that goes back has ordered. */
+  /** The changes that each route has ordered for its rollback. */
   const goingBack = new Map<string | undefined, Compute>()
-  /** Routes go back side by side, and a proposal takes the place of the one before it: so it has what all of them want. */
+  /** Routes roll back side by side, and each proposal replaces the one before it. So it contains what all of them want. */
   const backTogether =
     (route: string | undefined): Compute =>
     async (tree) => {
@@ -107,7 +107,7 @@ export function openGitOps(plan: Plan): GitOps {
       for (const [other, compute] of goingBack) {
         if (other === route) continue
         const more = await compute(withChanges(tree, changes)).catch((error: unknown): Changes => {
-          // One that cannot go back never keeps another.
+          // A route that cannot roll back must never keep another from doing so.
           if (error instanceof TrafficError) return new Map()
           throw error
         })
@@ -115,7 +115,7 @@ export function openGitOps(plan: Plan): GitOps {
       }
       return changes
     }
-  /** One is enough for all routes. */
+  /** One fence is enough for all routes. */
   let isFenced = false
   async function orderBack(
     route: string | undefined,
@@ -130,7 +130,7 @@ export function openGitOps(plan: Plan): GitOps {
     isFenced ||= isFence
   }
   const nameOf = ({ namespace, ingress }: GitSubject): ObjectName => ({ kind: 'Ingress', name: ingress, namespace })
-  /** Only the action: what stands beside it is none of a rollback's business. */
+  /** Changes the action only; a rollback leaves everything beside it alone. */
   const rollbackCompute =
     (subject: GitSubject): Compute =>
     async (tree) => {
@@ -186,7 +186,7 @@ export function openGitOps(plan: Plan): GitOps {
         compute: (tree) => sides[side].form.put(tree, object),
         title: `${object.kind} ${object.metadata.name}`,
         dryRun,
-        // The only thing that is put there again is the Ingress that clean-up had removed.
+        // The only object that is put there again is the Ingress that clean-up had removed.
         isRollback: side === 'current',
       }),
     annotate(side, live, annotations, dryRun) {
@@ -217,7 +217,7 @@ export function openGitOps(plan: Plan): GitOps {
         annotations: await form.annotations(tree, name),
         ingress: await form.ingress(tree, name),
       }))
-      // Of a chart nobody knows what it makes, and the target gets no more than an annotation.
+      // Only Helm knows what a chart makes of its values, and the target gets no more than an annotation.
       const isEnough = found.annotations !== undefined && (found.ingress === undefined || side === 'target')
       return isEnough ? [] : lintBranch(path, found.ingress, live, where)
     } catch (error) {

@@ -1,4 +1,4 @@
-/** Values of a Helm chart: its templates make the Ingress and the binding of them, as docs/traffic.md shows. */
+/** Values of a Helm chart, from which its templates make the Ingress and the binding, as docs/traffic.md shows. */
 import { isMap } from 'yaml'
 import { byName } from '../../by-name.ts'
 import { actionKey, type ForwardAction } from '../model/action.ts'
@@ -19,7 +19,7 @@ interface Values {
 
 const NONE: Changes = new Map()
 
-/** Undefined also for what somebody's hand left there. */
+/** Undefined also for anything else that somebody left there by hand. */
 function weightsIn(text: unknown): { current: number; target: number } | undefined {
   const groups = (parsedAction(text) as Partial<ForwardAction> | null | undefined)?.forwardConfig?.targetGroups
   if (!Array.isArray(groups)) return undefined
@@ -55,7 +55,7 @@ export function helmForm(settings: FormSettings): Form {
     const weights = weightsIn(annotations?.[actionKey(actionName ?? '')])
     const values = Object.entries({ actionName, attached, weights, annotations, binding })
     const present = values.filter(([, value]) => value !== undefined)
-    // The name alone says nothing.
+    // The name of the action alone says nothing.
     return present.length === 1 && actionName !== undefined ? {} : Object.fromEntries(present)
   }
   /** Paths lead to the action as soon as one of them is sent there. */
@@ -69,13 +69,13 @@ export function helmForm(settings: FormSettings): Form {
 
   return {
     annotations: async (tree) => (await open(tree)).values.annotations ?? {},
-    // The chart has it, and only Helm knows it.
+    // The chart has the Ingress, and only Helm can render it.
     ingress: async (tree) => void (await open(tree)),
     async change(tree, live, edit, overridesDrift) {
       const opened = await open(tree)
       const found = opened.values.annotations ?? {}
       const problems: string[] = []
-      // What is not in the values is the chart's own, and no hand work.
+      // Annotations that are not in the values come from the chart itself; they are no manual edits.
       const chart = edit.annotations.filter(({ key }) => !(key in found)).map(({ key, before }) => [key, before])
       const annotations = annotationsOfBranch({ ...Object.fromEntries(chart), ...found }, edit, problems).filter(
         ({ key, after }) => key in found || after !== undefined,

@@ -9,7 +9,7 @@ const partsOf = (pointer: string): readonly string[] =>
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-/** The object after the operations; throws with a reason where one does not fit, as every tool that applies them does. */
+/** Applies the operations. Throws with a reason if one does not fit, as every tool that applies them does. */
 export function applyJsonPatch<T>(object: T, operations: readonly JsonPatchOperation[]): T {
   const next = structuredClone(object)
   for (const { op, path, value } of operations) {
@@ -36,7 +36,7 @@ export function applyJsonPatch<T>(object: T, operations: readonly JsonPatchOpera
 const ownOf = (node: unknown, key: string): unknown =>
   typeof node === 'object' && node !== null && Object.hasOwn(node, key) ? (node as Fields)[key] : undefined
 
-/** A merge patch: null removes. Of an Ingress every list is replaced as a whole, so that this is the strategic merge, too. */
+/** Applies a merge patch, in which null removes. Every list of an Ingress is replaced as a whole, so this is also the strategic merge. */
 export function applyMergePatch(before: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return structuredClone(patch)
   const isMap = typeof before === 'object' && before !== null && !Array.isArray(before)

@@ -1,4 +1,4 @@
-/** What a kustomization makes of an Ingress, as far as it can be known from the files of the repository. */
+/** Works out what a kustomization makes of an Ingress, as far as the files of the repository show it. */
 import { posix } from 'node:path'
 import { messageOf } from '../../errors.ts'
 import { TrafficError } from '../model/finding.ts'
@@ -56,7 +56,7 @@ const cannotTell = (path: string, reason: string): TrafficError =>
     `What ${path} makes of the Ingress cannot be told: ${reason}. Nothing was committed. Let gitops lead to the kustomization that has the Ingress without it.`,
   )
 
-/** The Ingress that the folder gives; `skipped` is a patch file that is left out. */
+/** The Ingress that the folder yields; `skipped` is a patch file to leave out. */
 export async function builtIngress(
   tree: Tree,
   folder: string,
@@ -86,7 +86,7 @@ export async function builtIngress(
   return found
 }
 
-/** In the order in which they are applied. */
+/** All patches, in the order in which they are applied. */
 const patchesOf = (content: Kustomization): readonly Patch[] => [
   ...list(content.patches),
   ...list(content.patchesStrategicMerge).map((text) => (text.includes('\n') ? { patch: text } : { path: text })),
@@ -130,7 +130,7 @@ async function patched(
   return next
 }
 
-/** Names of targets are patterns; one that is more than a name is not judged here. */
+/** Names of patch targets are patterns; anything more than a plain name is refused here. */
 function isMeant(place: string, target: Target, { kind, name, namespace }: ObjectName): boolean {
   if (target.kind !== undefined && target.kind !== kind) return false
   if (target.labelSelector !== undefined || target.annotationSelector !== undefined)

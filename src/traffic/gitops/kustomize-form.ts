@@ -1,4 +1,4 @@
-/** A kustomization: one patch of our own beside what is there, and for the binding a resource. */
+/** A kustomization: Weir adds one patch beside what is there, and a resource for the binding. */
 import { posix } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { isMap, isSeq } from 'yaml'
@@ -16,7 +16,7 @@ import { readYamlFile, removeIn, setIn, withDocument } from './yaml-file.ts'
 
 const NONE: Changes = new Map()
 
-/** What makes of one Ingress the other, in places that both have. */
+/** The edit that turns one Ingress into the other, in places that both have. */
 function editBetween(base: Ingress, wanted: Ingress): IngressEdit {
   const [before, after] = [base.metadata.annotations ?? {}, wanted.metadata.annotations ?? {}]
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => before[key] !== after[key])
@@ -60,7 +60,7 @@ export function kustomizeForm(settings: FormSettings): Form {
     const values = isSeq(node) ? (node.toJSON() as unknown[]) : []
     return values.findIndex(isWanted)
   }
-  /** The kustomization with an entry of a list, or without it; undefined: it is so. */
+  /** The kustomization with or without an entry of a list; undefined if nothing has to change. */
   function withEntry(opened: Opened, key: string, isWanted: (value: unknown) => boolean, entry?: unknown) {
     const index = indexIn(opened, key, isWanted)
     if ((index === -1) === (entry === undefined)) return undefined
@@ -96,7 +96,7 @@ export function kustomizeForm(settings: FormSettings): Form {
       if (ownEdit.annotations.length + ownEdit.backends.length === 0) return NONE
       const wanted = applyEdit(inBranch, ownEdit)
       const operations = patchOf(base, editBetween(base, wanted))
-      // Nobody else looks at it before the cluster gets it.
+      // Nobody else looks at the patch before the cluster gets it.
       if (!isDeepStrictEqual(sorted(applyJsonPatch(base, operations)), sorted(wanted)))
         throw new FatalError(`The patch for ${place} does not give what was wanted. Nothing was committed.`)
       const isNeeded = operations.length > 0
@@ -132,7 +132,7 @@ export function kustomizeForm(settings: FormSettings): Form {
   }
 }
 
-/** Annotations have no order. */
+/** Sorts the annotations, because their order has no meaning. */
 const sorted = (ingress: Ingress): Ingress => ({
   ...ingress,
   metadata: {

@@ -1,4 +1,4 @@
-/** Plain manifests: the files that a tool applies as they are. */
+/** Plain manifests: files that a tool applies as they are. */
 import { posix } from 'node:path'
 import type { Document } from 'yaml'
 import { stringify } from 'yaml'
@@ -44,7 +44,7 @@ export function manifestForm(settings: FormSettings): Form {
         const document = findDocument(file, wanted)
         if (document !== undefined) return { path: each, file, document }
       } catch (error) {
-        // A template or a slip of somebody else; only where nothing better is found, it may be what is wanted.
+        // A template, or somebody else's mistake. It is reported only if nothing better is found, because it may be the wanted file.
         unread ??= error
       }
     }

@@ -2,14 +2,14 @@ import { FatalError, messageOf, RetryableError, UserError } from '../../errors.t
 import { BrokenClone, explainFetch, scrub } from '../../git/failure.ts'
 import { GitError } from '../../git/git.ts'
 
-/** The server does not take this push, however often it is repeated. */
+/** The server refuses this push, however often it is repeated. */
 export class PushRefused extends UserError {}
 
 const MOVED = /\[rejected\]|cannot lock ref|failed to update ref|incorrect old value|reference already exists/i
 const REFUSED =
   /\[remote rejected\]|pre-receive hook declined|protected branch|not allowed to push|returned error: 403|Write access to repository not granted|deploy key|read[- ]only/i
 
-/** Of a name server, a network or a server that is away for a while, whichever program git uses says so. */
+/** Messages about a name server, a network or a server that is away for a while, from whichever program git uses. */
 const AWAY =
   /could not resolve host|name resolution|name or service not known|no route to host|network is unreachable|connection (?:closed|reset|refused|timed out)|kex_exchange_identification|non-properly terminated|SSL_ERROR_SYSCALL|gnutls_handshake|broken pipe/i
 
@@ -19,7 +19,7 @@ const lineOf = (said: string, pattern: RegExp): string =>
     .find((line) => pattern.test(line))
     ?.trim() ?? ''
 
-/** What git said, in words that say who has to do what. */
+/** Explains git's output: it says who has to do what. */
 export function explainFailure(error: unknown, what: string, url: string): unknown {
   if ((error as Error).name === 'TimeoutError')
     return new RetryableError(`Cannot ${what} of ${url}: the server does not answer.`)
@@ -37,7 +37,7 @@ export function explainFailure(error: unknown, what: string, url: string): unkno
   if (AWAY.test(said))
     return new RetryableError(`Cannot ${what} of ${url}: it cannot be reached. (git: ${lineOf(said, AWAY)})`)
   const meaning = explainFetch(error, url, [])
-  // The copy on disk is only a copy, and of a server that speaks like this nobody knows more than that.
+  // The copy on disk can be made again, and nothing more is known about a server that answers like this.
   if (meaning instanceof BrokenClone || meaning instanceof FatalError)
     return new UserError(`Cannot ${what} of ${url}: ${messageOf(meaning)}`, { status: 502, cause: error })
   return meaning

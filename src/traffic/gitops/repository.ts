@@ -1,4 +1,4 @@
-/** A repository that others follow: looked at and added to without a working copy. */
+/** A repository that other tools follow. It is read and added to without a working copy. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,11 +12,11 @@ import { explainFailure } from './push-failure.ts'
 export interface Tree {
   readonly commit: string
   read(path: string): Promise<string | undefined>
-  /** Files of a folder and of those below it. */
+  /** Files of a folder and of its subfolders. */
   list(folder: string): Promise<readonly string[]>
 }
 
-/** The new text of each file; null: it is removed. */
+/** The new text of each file; null removes the file. */
 export type Changes = ReadonlyMap<string, string | null>
 
 /** A commit as it would be with changes that are not written yet. */
@@ -37,7 +37,7 @@ export interface Author {
 
 export interface Repository {
   readonly url: string
-  /** The newest commit of a branch, fetched; undefined where there is no such branch. */
+  /** The newest commit of a branch, fetched; undefined if there is no such branch. */
   head(branch: string): Promise<string | undefined>
   tree(commit: string): Tree
   /** Message and parents. */
@@ -45,17 +45,17 @@ export interface Repository {
   /** The ids of files, as `id path`. */
   fileIds(commit: string, paths: readonly string[]): Promise<readonly string[]>
   commit(parent: string, changes: Changes, message: string, author: Author): Promise<string>
-  /** Only on top of what is there; refused where the branch has moved. */
+  /** Pushes on top of what is there; refused if the branch has moved. */
   push(commit: string, branch: string): Promise<void>
-  /** In the place of what is there, as long as it is `expected`; without a commit the branch is removed. */
+  /** Replaces what is there, as long as it is `expected`; without a commit, removes the branch. */
   replace(commit: string | undefined, branch: string, expected: string | undefined): Promise<void>
-  /** One after the other: the copy on disk is one. */
+  /** Runs one piece of work after the other, because there is one copy on disk. */
   alone<Result>(work: () => Promise<Result>): Promise<Result>
 }
 
-/** A server that says nothing for so long is asked again later. */
+/** A server that says nothing for this long is asked again later. */
 const TIMEOUT_MS = 30_000
-/** Whoever tidies up temporary folders takes away what nobody has read for days: a copy that rested is made again. */
+/** Programs that tidy up temporary folders remove what nobody has read for days. So a copy that was not used for this long is made again. */
 const KEPT_MS = 3_600_000
 const MOST_FILES = 5_000
 const NO_BLOB = '0'.repeat(40)
@@ -66,7 +66,7 @@ process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** The same for everybody in this process, so that it is fetched once. */
+/** Shared by everything in this process, so that it is fetched once. */
 export function openRepository(url: string): Repository {
   const known = opened.get(url)
   if (known !== undefined) return known
@@ -76,21 +76,21 @@ export function openRepository(url: string): Repository {
 }
 
 const isHttp = (url: string): boolean => /^https?:/i.test(url)
-/** As it was checked: what git reads in another spelling may be another host. */
+/** The spelling that was checked, because git may read another one as another host. */
 const spelled = (url: string): string => (isHttp(url) ? new URL(url).href : url)
 const isLocal = (url: string): boolean => url.startsWith('/') || url.startsWith('file:')
 
-/** Git finds its credentials as it does for the user who runs us; nothing but those and the address is handed on. */
+/** Git finds its credentials as it does for the user who runs Weir; nothing but those and the address is passed on. */
 async function remoteEnvironment(url: string): Promise<Record<string, string>> {
   const { gitAllowLocal } = readConfig(process.env)
   if (isLocal(url) && !gitAllowLocal)
     throw new UserError(`gitops.repository ${url} is a folder of this machine: set GIT_ALLOW_LOCAL=true to allow it.`)
   const host = isLocal(url) ? undefined : (URL.parse(url)?.hostname ?? /@([\w.-]+):/.exec(url)?.[1])
   if (host) await openAddresses(host)
-  // Git would look the name up again, and might be told something else.
+  // Git would look the name up again, and might get another answer.
   const pin = isHttp(url) ? await curlPin(url) : undefined
   const pairs: [string, string][] = [
-    // Settings of the user must not decide what is pushed, nor hooks: see --no-verify.
+    // Neither settings nor hooks of the user must decide what is pushed: see --no-verify.
     ['push.followTags', 'false'],
     ['push.recurseSubmodules', 'no'],
     ['fetch.recurseSubmodules', 'false'],
@@ -106,7 +106,7 @@ function makeRepository(url: string): Repository {
   const address = spelled(url)
   let folder: Promise<string> | undefined
   let last: Promise<unknown> = Promise.resolve()
-  /** Commits that need not be fetched. */
+  /** Commits that are here and need not be fetched. */
   const here = new Set<string>()
   let place = ''
   let usedAt = 0
@@ -162,7 +162,7 @@ function makeRepository(url: string): Repository {
         ...['fetch', '--quiet', '--depth=1', '--no-tags', '--no-write-fetch-head', address],
         `+refs/heads/${branch}:${kept}`,
       ])
-      // It may have moved since it was listed.
+      // The branch may have moved since it was listed.
       const fetched = (await local(['rev-parse', '--verify', kept])).trim()
       here.add(fetched)
       return fetched

@@ -3,7 +3,7 @@ import type { Plan, SideName } from '../model/plan.ts'
 import type { Applicable, Cluster } from '../vendors/cluster.ts'
 import { type GitOps, openGitOps } from './gitops.ts'
 
-/** The outside of a plan in mode gitops: clusters are read as ever, and written through the repository that they follow. */
+/** The outside for a plan in mode gitops: clusters are read as usual, but written through the repository that they follow. */
 export function throughGit(plan: Plan, outside: Outside): Outside {
   if (plan.mode !== 'gitops' || plan.gitops === undefined) return outside
   const git = openGitOps(plan)
@@ -21,7 +21,7 @@ function writtenThrough(git: GitOps, side: SideName, cluster: Cluster): Cluster 
     async apply(object: Applicable, dryRun = false) {
       const { name, namespace, annotations } = object.metadata
       const live = object.spec === undefined ? await cluster.ingress(namespace ?? '', name) : undefined
-      // Without a specification it is an addition to what is there.
+      // An object without a specification adds to one that is there.
       if (live === undefined) return git.put(side, object, dryRun)
       return git.annotate(side, live, annotations ?? {}, dryRun)
     },

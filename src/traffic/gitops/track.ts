@@ -1,24 +1,24 @@
-/** One branch of one repository: how a change gets onto it, and how far it is. */
+/** One branch of one repository: how a change gets onto it, and how far the change has got. */
 import { messageOf, UserError } from '../../errors.ts'
 import { finding, TrafficError } from '../model/finding.ts'
 import type { GitOpsSettings } from '../model/gitops.ts'
 import { PushRefused } from './push-failure.ts'
 import type { Changes, Repository, Tree } from './repository.ts'
 
-/** What has to be written into a tree so that it has the change; nothing when it has. */
+/** The changes that a tree still needs; none if it has the change. */
 export type Compute = (tree: Tree) => Promise<Changes>
 
 export interface Order {
   readonly compute: Compute
-  /** First line of the message. */
+  /** First line of the commit message. */
   readonly title: string
   readonly dryRun?: boolean
   readonly isRollback?: boolean
-  /** A commit also where nothing is left to change: whoever is about to push finds that the branch has moved. */
+  /** Commits even if nothing is left to change, so that another process that is about to push finds the branch moved. */
   readonly isFence?: boolean
 }
 
-/** What a change waits for, and how long. */
+/** The condition that a change waits for, and the end of the wait. */
 export interface Waiting {
   readonly text: string
   /** Milliseconds since 1970. */
@@ -26,17 +26,17 @@ export interface Waiting {
 }
 
 export interface Track {
-  /** Sees to it that the change is on its way: a commit, unless it is there already. */
+  /** Makes sure that the change is under way: makes a commit, unless there is one already. */
   ensure(order: Order): Promise<void>
-  /** How far the last change of this process is. */
+  /** Tells how far the last change of this process is. */
   waiting(): Promise<Waiting | undefined>
-  /** The newest state of the branch. */
+  /** Reads the newest state of the branch. */
   look<Result>(read: (tree: Tree) => Promise<Result>): Promise<Result>
-  /** Whether the branch has the change, and nothing that is proposed would undo it. */
+  /** Tells whether the branch has the change, and no open proposal would undo it. */
   isSettled(compute: Compute): Promise<boolean>
-  /** A proposal of ours that nobody has merged. */
+  /** A proposal by Weir that nobody has merged. */
   openProposal(): Promise<string | undefined>
-  /** Takes it away, as far as the server allows that. */
+  /** Removes the proposal, as far as the server allows that. */
   withdraw(): Promise<void>
 }
 
@@ -50,7 +50,7 @@ export interface TrackSettings
   readonly proposal: string
   /** Name of the plan. */
   readonly name: string
-  /** Asked before every push; throws when somebody else has the switch now. */
+  /** Called before every push; throws if another process has the switch now. */
   mayWrite?(): Promise<void>
 }
 
@@ -59,7 +59,7 @@ interface Last {
   state: 'on-branch' | 'proposed'
   since: number
   refusal?: string
-  /** The last look: of which commit, and whether it had the change. */
+  /** The last look: the commit, and whether it had the change. */
   seen?: { readonly head: string; readonly isThere: boolean }
 }
 
@@ -89,7 +89,7 @@ export function openTrack(settings: TrackSettings): Track {
   const repository = guarded(settings)
   const where = `branch ${branch} of ${repository.url}`
   let last: Last | undefined
-  /** By title. */
+  /** Changes under way, by title. */
   const begun = new Map<string, Last>()
 
   async function headOfBranch(): Promise<string> {
@@ -114,13 +114,13 @@ export function openTrack(settings: TrackSettings): Track {
   const write = async (parent: string, changes: Changes, { title }: Order): Promise<string> =>
     repository.commit(parent, changes, await messageFor(title, parent, changes), author)
 
-  /** One commit of ours on top of the branch, and nobody else's. */
+  /** True for a single commit by Weir on top of the branch, without commits of others. */
   async function isOurs(tip: string): Promise<boolean> {
     const { message, parents } = await repository.describe(tip)
     const [base] = valuesOf(message, BASE)
     return valuesOf(message, SWITCH).includes(name) && parents.length === 1 && parents[0] === base
   }
-  /** It has the change, and what it was made from is still so. */
+  /** True if the proposal has the change, and the files that it was made from are still the same. */
   async function isCurrent(tip: string, head: string, changes: Changes): Promise<boolean> {
     const { message } = await repository.describe(tip)
     const before = await repository.fileIds(head, [...changes.keys()])
@@ -143,7 +143,7 @@ export function openTrack(settings: TrackSettings): Track {
       )
     await addTo(tip, order)
   }
-  /** Whether a proposal is gone. Whoever may not delete branches leaves it to the server. */
+  /** Removes a proposal and tells whether it is gone. Without permission to delete branches, that is left to the server. */
   async function isTakenAway(tip: string): Promise<boolean> {
     try {
       if (!(await isOurs(tip))) return false
@@ -154,19 +154,19 @@ export function openTrack(settings: TrackSettings): Track {
       return false
     }
   }
-  /** A proposal that is merged, or must not be merged any more, is taken away. */
+  /** Removes a proposal that is merged, or must not be merged any more. */
   async function retire(order: Order): Promise<void> {
     const tip = await repository.head(proposal)
     if (tip !== undefined && !(await isTakenAway(tip)) && order.isRollback === true) await addTo(tip, order)
   }
-  /** Whatever somebody added there: merged, it must not move traffic again. */
+  /** Adds the rollback to whatever somebody put there: when merged, it must not move traffic again. */
   async function addTo(tip: string, order: Order): Promise<void> {
     const left = await changesIn(tip, order.compute)
     if (left.size > 0) await repository.push(await write(tip, left, order), proposal)
   }
 
   function remember(order: Order, state: Last['state'], refusal?: string): void {
-    // Routes that go back side by side order in turn: none of them begins to wait anew because of another.
+    // Routes that roll back side by side place their orders in turn. None of them begins to wait anew because of another.
     const before = begun.get(order.title)
     const since = before?.state === state ? before.since : Date.now()
     last = { order, state, since, ...(refusal === undefined ? {} : { refusal }) }
@@ -177,7 +177,7 @@ export function openTrack(settings: TrackSettings): Track {
     try {
       await repository.push(await write(head, new Map(), order), branch)
     } catch (error) {
-      // Where we may not push, nobody of ours does.
+      // If Weir may not push there, no other process of Weir may either.
       if (!(error instanceof PushRefused)) throw error
     }
   }

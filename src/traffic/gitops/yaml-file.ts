@@ -1,4 +1,4 @@
-/** Changes of YAML files that leave comments, order and everything else as it is. */
+/** Changes YAML files and leaves comments, order and everything else as it is. */
 import { type Document, isMap, isPair, isSeq, Scalar } from 'yaml'
 import { besideAnswers } from '../../answering.ts'
 import { parseYaml } from '../../yaml.ts'
@@ -16,10 +16,10 @@ interface YamlFile {
   readonly documents: readonly Document.Parsed[]
 }
 
-/** Takes a quarter of a second to read; manifests that people write have a hundredth of it. */
+/** A file of this length takes a quarter of a second to read; manifests that people write have a hundredth of it. */
 const LONGEST_FILE = 500_000
 
-/** A file of a repository that an operator named; it is short, so a step of a switch reads it where it is. */
+/** Reads a file of a repository that an operator named. It is short, so a step of a switch reads it without another thread. */
 export function readYamlFile(place: string, text: string): YamlFile {
   if (text.length > LONGEST_FILE) {
     const message = `${place} has more than ${LONGEST_FILE} characters: put what the switch changes into a file of its own.`
@@ -32,7 +32,7 @@ export function readYamlFile(place: string, text: string): YamlFile {
   return { text, documents }
 }
 
-/** An Ingress without a namespace belongs to whichever namespace the tool applies it to. */
+/** An object without a namespace belongs to whichever namespace the tool applies it to. */
 export const isObject = (value: unknown, { kind, name, namespace }: ObjectName): boolean => {
   const object = value as { kind?: unknown; metadata?: { name?: unknown; namespace?: unknown } } | null | undefined
   if (typeof object !== 'object' || object === null || object.kind !== kind || object.metadata?.name !== name)
@@ -52,7 +52,7 @@ export function plainValue(document: Document.Parsed): unknown {
   }
 }
 
-/** Texts in single quotes: JSON is full of double ones. */
+/** Puts texts in single quotes, because JSON is full of double ones. */
 function nodeOf(document: Document, value: unknown): unknown {
   const node = document.createNode(value, { aliasDuplicateObjects: false })
   if (node instanceof Scalar && typeof value === 'string') node.type = Scalar.QUOTE_SINGLE
@@ -68,7 +68,7 @@ export function setIn(document: Document, path: Path, value: unknown): void {
   document.setIn(path, nodeOf(document, value))
 }
 
-/** Also the maps above it that it leaves empty, down to the last of `kept`. */
+/** Also removes the parents that become empty, except the first `kept` levels of the path. */
 export function removeIn(document: Document, path: Path, kept: number): void {
   document.deleteIn(path)
   for (let length = path.length - 1; length > kept; length--) {
@@ -78,7 +78,7 @@ export function removeIn(document: Document, path: Path, kept: number): void {
   }
 }
 
-/** Whether lists stand below their keys without being moved in, as most manifests have it. */
+/** Tells whether lists begin in the column of their keys, without indentation, as in most manifests. */
 function hasFlatLists(text: string, contents: unknown): boolean {
   const waiting: unknown[] = [contents]
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
@@ -95,7 +95,7 @@ function hasFlatLists(text: string, contents: unknown): boolean {
 }
 const columnOf = (text: string, offset: number): number => offset - (text.lastIndexOf('\n', offset - 1) + 1)
 
-/** The file with one document as it is now, and the others as they were, byte for byte. */
+/** The file with one document as it is now; the others stay as they were, byte for byte. */
 export function withDocument({ text, documents }: YamlFile, changed: Document.Parsed): string {
   const start = documents[0] === changed ? 0 : changed.range[0]
   return text.slice(0, start) + printed(text, changed) + text.slice(changed.range[2])
@@ -108,7 +108,7 @@ function printed(text: string, document: Document.Parsed): string {
   return document.toString({ lineWidth: 0, indentSeq, flowCollectionPadding: !isTight })
 }
 
-/** The file without one of its documents; null when nothing is left of it. */
+/** The file without one of its documents; null if nothing is left. */
 export function withoutDocument({ text, documents }: YamlFile, removed: Document.Parsed): string | null {
   if (documents.length === 1) return null
   const rest = text.slice(0, documents[0] === removed ? 0 : removed.range[0]) + text.slice(removed.range[2])

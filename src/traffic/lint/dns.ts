@@ -16,7 +16,7 @@ import {
 
 const FIELD = 'dns.route53'
 
-/** What the plan alone can get wrong about its record. */
+/** Finds mistakes about the record that the plan alone shows. */
 export function lintDns(plan: Plan): readonly Finding[] {
   if (plan.dns.route53 === undefined) return []
   const shares = sharesOf(plan)
@@ -32,13 +32,13 @@ export function lintDns(plan: Plan): readonly Finding[] {
   return findings
 }
 
-/** What Route 53 says about the host name. */
+/** The facts that Route 53 has about the host name. */
 export interface RecordFacts {
   readonly zone: { readonly name: string } | undefined
   /** A, AAAA and CNAME records of the host name. */
   readonly records: readonly ResourceRecordSet[]
   readonly owners: readonly Owner[]
-  /** Known as far as the load balancers exist. */
+  /** Known if the load balancers exist. */
   readonly current: Destination | undefined
   readonly target: Destination | undefined
 }
@@ -60,7 +60,7 @@ export function lintRecord(plan: RoutePlan, facts: RecordFacts): readonly Findin
   return [...lintOwners(plan, facts.owners), ...(current === undefined ? [] : lintPlaces(plan, facts, current))]
 }
 
-/** external-dns sets back what it calls its own, at its next look. */
+/** external-dns sets back the records that it owns, the next time it looks. */
 export const lintOwners = ({ dns }: RoutePlan, owners: readonly Owner[]): readonly Finding[] =>
   owners.map(({ id, resource, record }) =>
     finding(
@@ -70,7 +70,7 @@ export const lintOwners = ({ dns }: RoutePlan, owners: readonly Owner[]): readon
     ),
   )
 
-/** Only what leads to one of the two load balancers can be moved between them. */
+/** Only a record that leads to one of the two load balancers can be moved between them. */
 function lintPlaces(plan: RoutePlan, { records, target }: RecordFacts, current: Destination): readonly Finding[] {
   const leads = (record: ResourceRecordSet, place: Destination | undefined) =>
     place !== undefined && leadsToBalancer(record, place)

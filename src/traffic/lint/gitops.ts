@@ -5,7 +5,7 @@ import { describeValue } from '../model/names.ts'
 import type { Plan } from '../model/plan.ts'
 import { routesOf } from '../model/routes.ts'
 
-/** What a plan can get wrong about the repository through which the clusters are changed. */
+/** Finds mistakes in a plan about the repository through which the clusters are changed. */
 export function lintGitOps(plan: Plan): readonly Finding[] {
   const { mode, gitops, cleanup } = plan
   if (mode === 'gitops' && gitops === undefined)
@@ -34,7 +34,7 @@ export function lintGitOps(plan: Plan): readonly Finding[] {
   return [...findings, ...lintValues(plan)]
 }
 
-/** One key of the values holds one action or one binding: the second route would take the place of the first. */
+/** One key of the values holds one action or one binding: a second route would replace the first. */
 function lintValues(plan: Plan): readonly Finding[] {
   const [first, second] = routesOf(plan)
   if (second === undefined) return []
@@ -46,7 +46,7 @@ function lintValues(plan: Plan): readonly Finding[] {
   })
 }
 
-/** What is not applied yet, or was changed past the repository, would be written over by the first commit. */
+/** Changes that are not applied yet, or were made past the repository, would be overwritten by the first commit. */
 export function lintBranch(
   path: string,
   inBranch: Ingress | undefined,

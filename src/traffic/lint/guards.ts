@@ -4,10 +4,10 @@ import { backendsOf, findPort, hasTargetStickiness, type Ingress, type Service }
 import { describeValue, textOf } from '../model/names.ts'
 import type { RoutePlan } from '../model/plan.ts'
 
-/** The controller reads these from the Service only while a rule forwards to that one Service. */
+/** The controller reads these annotations from the Service only while a rule forwards to that one Service. */
 const SERVICE_GUARD = /^(?:auth-|jwt-validation)/
 
-/** What protects or steers the route today and would be lost, or left behind, behind a weighted action. */
+/** Finds what protects or steers the route today, and would be lost or left behind with a weighted action. */
 export const lintGuards = (
   plan: RoutePlan,
   ingress: Ingress | undefined,
@@ -45,7 +45,7 @@ function lintService(plan: RoutePlan, service: Service): readonly Finding[] {
   return findings
 }
 
-/** Another action that forwards to the same Service does not move with ours. */
+/** Another action that forwards to the same Service does not move with this switch. */
 function lintOtherActions(plan: RoutePlan, ingress: Ingress): readonly Finding[] {
   const { name } = plan.current.service
   return Object.entries(ingress.metadata.annotations ?? {}).flatMap(([key, value]) => {

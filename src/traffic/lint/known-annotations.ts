@@ -1,6 +1,6 @@
 /**
  * Every Ingress annotation that AWS Load Balancer Controller 3.5 reads (its `pkg/annotations/constants.go`), without the
- * prefix; a `.` ends those with a name behind it.
+ * prefix. An entry that ends in `.` is followed by a name.
  */
 export const KNOWN_ANNOTATIONS: readonly string[] = [
   'acm-pca-arn',

@@ -13,7 +13,7 @@ export interface LoadBalancer {
   readonly vpcId: string
   readonly securityGroups: readonly string[]
   readonly dnsName: string
-  /** The zone of AWS in which its name stands: what an alias record has to say besides the name. */
+  /** The hosted zone of AWS that its name is in; an alias record needs it besides the name. */
   readonly zoneId: string
   /** Availability zones in which it has addresses. */
   readonly zones?: readonly string[]
@@ -28,17 +28,17 @@ export interface TargetGroup {
   readonly loadBalancerArns: readonly string[]
 }
 
-/** What the clusters and AWS say before anything is changed. */
+/** The state of the clusters and AWS before anything is changed. */
 export interface LiveFacts {
   readonly currentIngress?: Ingress | undefined
   readonly targetIngress?: Ingress | undefined
   readonly currentService?: Service | undefined
   readonly targetService?: Service | undefined
-  /** A Service that has the name of the action. */
+  /** A Service with the same name as the action. */
   readonly actionService?: Service | undefined
   readonly loadBalancer?: LoadBalancer | undefined
   readonly targetGroup?: TargetGroup | undefined
-  /** The one that the current Service has now. */
+  /** The target group that the current Service has now. */
   readonly currentGroup?: Mirrored | undefined
 }
 
@@ -116,7 +116,7 @@ function lintIngresses(
   return findings
 }
 
-/** The annotation may be gone: attributes of a target group stay as they are until somebody sets them. */
+/** The annotation may be gone, but attributes of a target group stay as they are until somebody sets them. */
 const lintCurrentGroup = (group: Mirrored | undefined): readonly Finding[] =>
   group?.attributes['stickiness.enabled'] === 'true'
     ? [finding('TS-S04', 'current.service', `the live target group ${group.arn} has stickiness enabled`)]
@@ -214,7 +214,7 @@ function lintExistingTargetGroup(plan: RoutePlan, { targetGroup, loadBalancer }:
   return findings
 }
 
-/** A share sent to a group without healthy targets is answered with 503; the balancer never falls back to the other. */
+/** A share sent to a group without healthy targets is answered with 503; the load balancer never falls back to the other group. */
 export const lintHealth = (
   weights: { readonly target: number },
   healthy: number,

@@ -35,7 +35,7 @@ const GO_BOOLEANS = ['1', 't', 'T', 'TRUE', 'true', 'True', '0', 'f', 'F', 'FALS
 interface Bundle {
   readonly ingresses: readonly Ingress[]
   readonly services: Services
-  /** Objects as the cluster has them, to notice changes that must not happen; by their names. */
+  /** Objects as the cluster has them, by name, to notice changes that must not happen. */
   readonly live: ReadonlyMap<string, Ingress>
 }
 
@@ -88,7 +88,7 @@ function lintObject(object: Manifest, bundle: Bundle): readonly Finding[] {
   const shape = result.success
     ? []
     : result.error.issues.slice(0, MOST_FINDINGS).flatMap((issue) => shapeFindings(issue, object.kind))
-  // What cannot be typed cannot be walked; annotations can always be read.
+  // A spec of the wrong shape cannot be walked; annotations can always be read.
   const walkable = result.success ? object : { ...object, spec: undefined }
   if (object.kind === 'Ingress') return [...shape, ...lintIngress(walkable, bundle)]
   if (object.kind === 'TargetGroupBinding' && result.success) return [...shape, ...lintBinding(object, bundle.services)]
@@ -170,7 +170,7 @@ function lintGroup(ingress: Ingress, live: Bundle['live']): readonly Finding[] {
   return same === undefined ? [] : lintGroupChange(same, ingress.metadata.annotations?.[GROUP_NAME])
 }
 
-/** The group that the controller put the live Ingress in: its finalizer is the surest witness. */
+/** The group that the controller put the live Ingress in: its finalizer is the surest evidence. */
 export function liveGroupName(live: Ingress): string | undefined {
   const finalizers = (live.metadata.finalizers as readonly string[] | undefined) ?? []
   const explicit = finalizers.find((name) => name.startsWith('group.ingress.k8s.aws/'))

@@ -2,7 +2,7 @@ import { isFinalStep } from '../model/action.ts'
 import { type Finding, finding } from '../model/finding.ts'
 import type { Plan } from '../model/plan.ts'
 
-/** Gates about numbers that could never fail, or never pass. */
+/** Finds gates on metrics that could never fail, or never pass. */
 export function lintMetricGates(plan: Plan): readonly Finding[] {
   return plan.steps.flatMap((step, index) =>
     step.gates.flatMap((gate, number) => {

@@ -4,7 +4,7 @@ import { backendsOf, type Ingress } from '../model/manifests.ts'
 
 const KINDS = ['conditions', 'transforms']
 
-/** Conditions and transforms of a name that no backend has guard nothing. */
+/** Conditions and transforms for a name that no backend has take no effect. */
 export function lintOrphans(ingress: Ingress): readonly Finding[] {
   const used = new Set(backendsOf(ingress).map(({ backend }) => backend.service?.name))
   return Object.keys(ingress.metadata.annotations ?? {}).flatMap((key) => {

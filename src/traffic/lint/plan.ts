@@ -15,7 +15,7 @@ import { lintRoutes } from './routes.ts'
 
 const RESERVED_TAG = /^(?:elbv2\.k8s\.aws\/cluster|ingress\.k8s\.aws\/.*)$/
 
-/** What a plan of the right shape can still get wrong; everything at once. */
+/** Finds everything at once that a plan of the right shape can still get wrong. */
 export function lintPlan(plan: Plan): readonly Finding[] {
   return [
     ...lintSteps(plan),
@@ -147,7 +147,7 @@ function lintClusters({ current, target }: Plan): readonly Finding[] {
   return findings
 }
 
-/** Here and not in the schema: a switch that is under way must stay readable. */
+/** Checked here and not in the schema, because a switch that is under way must stay readable. */
 const lintCommit = ({ commit }: Plan): readonly Finding[] =>
   commit !== undefined && hasLogin(commit.repoUrl)
     ? [finding('TS-Y02', 'commit.repoUrl', 'has a user name or password in it, and a plan is stored and shown')]

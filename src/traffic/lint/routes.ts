@@ -8,7 +8,7 @@ const SIDES: readonly SideName[] = ['current', 'target']
 const ingressOf = (plan: RoutePlan, side: SideName): string => `${plan[side].namespace}/${plan[side].ingress.name}`
 const nameOf = ({ route }: RoutePlan): string => route?.name ?? ''
 
-/** What two routes must never have in common, and how it is called in a message. */
+/** Properties that two routes must never share, with their wording in messages. */
 const OWN: readonly {
   readonly path: string
   keyOf(plan: RoutePlan): string
@@ -30,7 +30,7 @@ const OWN: readonly {
   { path: 'binding.name', keyOf: (plan) => `binding ${bindingNamespace(plan)}/${plan.binding.name}` },
 ]
 
-/** What several routes of one plan can get wrong together. */
+/** Finds mistakes that several routes of one plan make together. */
 export function lintRoutes(plan: Plan): readonly Finding[] {
   const routes = routesOf(plan)
   return routes.flatMap((own, index) => {
@@ -49,7 +49,7 @@ const lintTwice = (own: RoutePlan, before: readonly RoutePlan[]): readonly Findi
       : [finding('TS-R01', placeOf(own, path), `${keyOf(own)} belongs to route ${nameOf(other)} already`)]
   })
 
-/** A name leads to one load balancer: all its routes have to be there. */
+/** A host name leads to one load balancer, so all its routes have to be there. */
 function lintHost(own: RoutePlan, before: readonly RoutePlan[]): readonly Finding[] {
   const { hostname } = own.dns
   if (hostname === '')

@@ -5,7 +5,7 @@ import { lintPlan } from './plan.ts'
 
 const PLAN = /^apiVersion:\s*["']?traffic\//m
 
-/** Lints whatever the text is: a plan of ours, or manifests of anybody. */
+/** Lints any text: a plan of Weir, or Kubernetes manifests. */
 export function lintText(text: string, live = ''): readonly Finding[] {
   if (!PLAN.test(text)) return lintManifests(text, live)
   const { plan, findings } = parsePlan(text)

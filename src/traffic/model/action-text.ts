@@ -1,7 +1,7 @@
 import type { ForwardAction } from './action.ts'
 import { describeValue, textOf } from './names.ts'
 
-/** An action as somebody left it: parsed where it is JSON. */
+/** Parses the text of an action; text that is not JSON is returned as it is. */
 export const parsedAction = (text: unknown): unknown => {
   try {
     return JSON.parse(textOf(text))
@@ -10,7 +10,7 @@ export const parsedAction = (text: unknown): unknown => {
   }
 }
 
-/** Its weights in words, or what stands there instead. */
+/** The weights of an action in words, or a description of what is there instead. */
 export function weightsText(action: unknown): string {
   const groups = (action as Partial<ForwardAction> | null | undefined)?.forwardConfig?.targetGroups
   return Array.isArray(groups) ? groups.map((group) => group?.weight).join('/') : describeValue(action)

@@ -9,7 +9,7 @@ export interface ForwardAction {
   readonly type: 'forward'
   readonly forwardConfig: {
     readonly targetGroups: readonly ForwardEntry[]
-    /** Always written: the controller keeps the old setting when it is left out. */
+    /** Always written, because the controller keeps the old setting if it is left out. */
     readonly targetGroupStickinessConfig: { readonly enabled: boolean; readonly durationSeconds?: number }
   }
 }
@@ -21,7 +21,7 @@ export type ForwardEntry =
 export const ANNOTATION_PREFIX = 'alb.ingress.kubernetes.io/'
 export const actionKey = (name: string): string => `${ANNOTATION_PREFIX}actions.${name}`
 
-/** By its ARN, or by its name while nobody knows the ARN. */
+/** Names a target group by its ARN, or by its name while the ARN is not known. */
 export const groupReference = (group: string): { targetGroupARN: string } | { targetGroupName: string } =>
   group.startsWith('arn:') ? { targetGroupARN: group } : { targetGroupName: group }
 
@@ -40,11 +40,11 @@ export function actionOfStep(plan: RoutePlan, step: number, targetGroup: string)
   )
 }
 
-/** Everything back to the current cluster, also the clients whose cookie names the target. */
+/** Sends everything back to the current cluster, including clients whose cookie names the target. */
 export const rollbackAction = (plan: RoutePlan, targetGroupArn: string): ForwardAction =>
   forward(plan, { current: 100, target: 0 }, targetGroupArn, OFF)
 
-/** The same without the target group. */
+/** The rollback action without the target group. */
 export const aloneAction = ({ current: { service } }: RoutePlan): ForwardAction => ({
   type: 'forward',
   forwardConfig: {
@@ -86,7 +86,7 @@ type Fields = Record<string, unknown>
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Go refuses `90.0` and `1e1` where it expects a whole number; here they stay as they were typed. */
+/** Go refuses `90.0` and `1e1` where it expects a whole number, so such numbers are kept as they were typed. */
 const keepOddNumbers = (_key: string, value: unknown, context?: { readonly source?: string }): unknown =>
   typeof value === 'number' &&
   context?.source !== undefined &&
@@ -95,7 +95,7 @@ const keepOddNumbers = (_key: string, value: unknown, context?: { readonly sourc
     ? context.source
     : value
 
-/** Reads an action as strictly as nobody else does: the controller drops keys that it does not know without a word. */
+/** Reads an action more strictly than other programs: the controller silently drops keys that it does not know. */
 export function lintAction(text: string, path: string, isFinal?: boolean): readonly Finding[] {
   let value: unknown
   try {
@@ -238,7 +238,7 @@ function lintWeights(entries: readonly Fields[], path: string, findings: Finding
   }
 }
 
-/** Shared with the plan: all zero is refused, any other sum than 100 is only confusing. */
+/** Shared with the plan: all weights 0 are refused, any other sum than 100 is only confusing. */
 export function lintSum(weights: readonly number[], path: string): readonly Finding[] {
   const sum = weights.reduce((left, right) => left + right, 0)
   if (sum === 0) return [finding('TS-W04', path, `all weights are 0 (${weights.join('/')})`)]

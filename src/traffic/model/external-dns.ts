@@ -1,4 +1,4 @@
-/** The records with which external-dns says what is its own. */
+/** The records with which external-dns marks the records that it owns. */
 import type { ResourceRecordSet } from '@aws-sdk/client-route-53'
 
 const HERITAGE = 'heritage=external-dns'
@@ -10,7 +10,7 @@ export interface Affixes {
   readonly txtSuffix: string
 }
 
-/** Where external-dns keeps its TXT record of a host name: with the record's type in the name, or, older, without. */
+/** The names of external-dns's TXT records for a host name: with the record's type in the name or, in older releases, without. */
 export function registryNames(hostname: string, { txtPrefix, txtSuffix }: Affixes): readonly string[] {
   const dot = hostname.indexOf('.')
   const [label, rest] = [hostname.slice(0, dot), hostname.slice(dot)]
@@ -25,11 +25,11 @@ export interface Owner {
   /** The name of the TXT record. */
   readonly record: string
   readonly id: string
-  /** What it made the record for, such as `ingress/shop/web`. */
+  /** The object for which it made the record, such as `ingress/shop/web`. */
   readonly resource: string
 }
 
-/** Who says in these TXT records that he made the host name's record. */
+/** The owners that claim, in these TXT records, to have made the host name's record. */
 export function ownersIn(records: readonly ResourceRecordSet[]): readonly Owner[] {
   return records
     .filter(({ Type }) => Type === 'TXT')

@@ -1,8 +1,8 @@
 import { UserError } from '../../errors.ts'
 
 /**
- * Every rule that a plan or a manifest can break. Codes are stable: people put them in tickets and pipelines.
- * `by` names who would refuse the mistake; `nobody` marks those that go live in silence.
+ * Every rule that a plan or a manifest can break. Codes are stable, because people put them in tickets and pipelines. `by`
+ * names who would refuse the mistake; `nobody` marks mistakes that go live silently.
  */
 export const RULES = {
   'TS-Y01': { by: 'plan', remedy: 'Correct the YAML at the line shown.' },
@@ -157,7 +157,7 @@ export type Code = keyof typeof RULES
 export interface Finding {
   readonly code: Code
   readonly severity: 'error' | 'warning'
-  /** Where: `steps[1].weights.target`, or object and field of a manifest. */
+  /** The place of the mistake: `steps[1].weights.target`, or object and field of a manifest. */
   readonly path: string
   readonly message: string
   readonly remedy: string
@@ -183,16 +183,16 @@ export const finding = (
 const LONGEST_TEXT = 500
 const cut = (text: string): string => (text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text)
 
-/** Whoever has so many to mend asks again afterwards. */
+/** Whoever has this many findings to correct asks again afterwards. */
 export const MOST_FINDINGS = 200
 
 export const errorsIn = (findings: readonly Finding[]): readonly Finding[] =>
   findings.filter((item) => item.severity === 'error')
 
-/** One finding a line, as terminals and log readers want it. */
+/** A finding for terminals and logs: the mistake, and in a second line its remedy. */
 export const describeFinding = (item: Finding): string => `${item.severity} ${findingWords(item)}`
 
-/** The same where its severity stands beside it. */
+/** The same without the severity, where that is shown beside it. */
 export const findingWords = (item: Finding): string =>
   `${item.code} ${item.path}${item.line === undefined ? '' : ` (line ${item.line})`}: ${item.message}\n  → ${item.remedy}`
 
@@ -205,7 +205,7 @@ export class TrafficError extends UserError {
   override readonly name: string = 'TrafficError'
   readonly trouble: Trouble
   readonly findings: readonly Finding[]
-  /** What programs get besides the message. */
+  /** The data that programs get besides the message. */
   readonly data: { readonly trouble: Trouble; readonly findings: readonly Finding[] }
   constructor(
     trouble: Trouble,
@@ -219,7 +219,7 @@ export class TrafficError extends UserError {
   }
 }
 
-/** Kubernetes or AWS knows who asks and refuses, or does not know: nothing but other credentials or rights helps. */
+/** Kubernetes or AWS refuses the caller, or does not know it: nothing but other credentials or permissions helps. */
 export class CredentialsRefused extends UserError {
   override readonly name: string = 'CredentialsRefused'
   constructor(message: string, options: { cause?: unknown } = {}) {

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 
 const rate = z.number().min(0).max(1)
-/** What both kinds of metric gates have: bounds, and how many periods in a row decide. */
+/** Fields of both kinds of metric gates: bounds, and how many periods in a row decide. */
 const bounds = {
   max: z.number().optional(),
   min: z.number().optional(),
-  /** At most so many times what the current side has in the same period … */
+  /** At most this many times the value of the current side in the same period … */
   maxRatio: z.number().positive().optional(),
-  /** … and so much more: a few errors against none at all are no failure. */
+  /** … and at most this much more: a few errors against none at all are no failure. */
   slack: z.number().min(0).default(0),
   failureLimit: z.int().min(1).max(1000).default(3),
   inconclusiveLimit: z.int().min(1).max(1000).default(10),
@@ -20,7 +20,7 @@ export const gateSchema = z.discriminatedUnion('kind', [
     kind: z.literal('targetsHealthy'),
     minHealthy: z.int().min(1).default(1),
     minRatio: rate.default(0),
-    /** So many looks in a row must agree before the gate fails. */
+    /** This many looks in a row must agree before the gate fails. */
     failureLimit: z.int().min(1).max(100).default(3),
   }),
   z.strictObject({ kind: z.literal('approval') }),
@@ -30,13 +30,13 @@ export const gateSchema = z.discriminatedUnion('kind', [
     statistic: z.enum(['Average', 'p50', 'p90', 'p95', 'p99']).default('p99'),
     minRequests: z.int().min(1).default(50),
     periodSeconds: z.int().min(60).max(3600).multipleOf(60).default(60),
-    /** So long after the end of a period its numbers are complete. */
+    /** The numbers of a period are complete this many seconds after its end. */
     delaySeconds: z.int().min(0).max(3600).default(120),
     ...bounds,
   }),
   z.strictObject({
     kind: z.literal('prometheus'),
-    /** In messages, instead of the query. */
+    /** Shown in messages instead of the query. */
     name: z.string().min(1).max(40).optional(),
     target: query,
     current: query.optional(),

@@ -16,7 +16,7 @@ const checked = (
   return z.string({ error }).min(1, { error }).max(longest, { error }).refine(isRight, { error })
 }
 
-/** Within the repository, and never its own administration. */
+/** Accepts paths within the repository, but not git's own folder. */
 const isPath = (text: string): boolean =>
   text.split('/').every((part) => part !== '' && part !== '.' && part !== '..' && part.toLowerCase() !== '.git') &&
   /^[\w@+=,. /-]+$/.test(text)
@@ -29,22 +29,22 @@ const isBranch = (text: string): boolean =>
   !text.endsWith('.')
 const branch = checked(isBranch, 200, 'expected the name of a branch, such as main')
 
-/** What is refused is told to logs and terminals: without whatever may be a password. */
+/** Removes whatever may be a password, because a refused value is shown in logs and terminals. */
 function withoutLogin(value: unknown): unknown {
   if (typeof value !== 'string' || !value.includes('@')) return value
   const scheme = value.indexOf('://')
   return `${scheme === -1 ? '' : value.slice(0, scheme + 3)}…${value.slice(value.lastIndexOf('@'))}`
 }
 
-/** A plan is stored and shown: a password has no place in it. */
+/** A plan is stored and shown, so its repository address must not contain a password. */
 const isRepository = (text: string): boolean => {
-  // Programs do not agree on where the host ends then.
+  // Programs do not agree on where the host ends in such an address.
   if (/[\s\\]/.test(text)) return false
   if (/^[\w.-]+@[\w.-]+:[^\s:]+$/.test(text) || text.startsWith('/')) return true
   const url = URL.parse(text)
   return url !== null && /^(?:https?|ssh|file):$/.test(url.protocol) && !hasLogin(text)
 }
-/** An address as people write it for others to read. */
+/** Tells whether an address contains a password or, with http, a user name. */
 export const hasLogin = (text: string): boolean => {
   const url = URL.parse(text)
   return url !== null && (url.password !== '' || isLogin(url))
@@ -57,21 +57,21 @@ const repository = checked(
   withoutLogin,
 )
 
-/** Where the objects of one cluster are described. */
+/** The place that describes the objects of one cluster. */
 const sideSchema = z.strictObject({
   /** `manifest`: YAML files; `kustomize`: a folder that gets a patch; `helm`: a file of values. */
   form: z.enum(['manifest', 'kustomize', 'helm']).default('manifest'),
   /** A file or folder; for `kustomize` the folder of the kustomization, for `helm` the file of values. */
   path,
-  /** `manifest`: where the binding is written. Default: beside the Ingress. */
+  /** `manifest`: the file for the binding. Default: beside the Ingress. */
   bindingPath: path.optional(),
-  /** `helm`: where in the values. */
+  /** `helm`: the place within the values. */
   key: z
     .string()
     .max(200)
     .regex(/^\w+(?:\.\w+)*$/, { error: told('expected names with dots between them, such as trafficSwitch') })
     .default('trafficSwitch'),
-  /** Where this cluster has a repository or branch of its own. */
+  /** Set if this cluster has a separate repository or branch. */
   repository: repository.optional(),
   branch: branch.optional(),
 })
@@ -82,14 +82,14 @@ export const gitOpsSchema = z.strictObject({
   repository,
   /** The branch that Argo CD or Flux follows. */
   branch: branch.default('main'),
-  /** `push`: commits go to the branch. `wait`: they go to a branch of their own, and somebody merges it. */
+  /** `push`: commits go to the branch. `wait`: they go to a separate branch, and somebody merges it. */
   merge: z.enum(['push', 'wait']).default('push'),
   /** Default: weir/ and the name of the plan. */
   proposalBranch: branch.optional(),
   mergeTimeoutSeconds: seconds(3600),
-  /** From the moment when the branch has the change until the cluster shows it. */
+  /** The time between the change on the branch and the moment when the cluster shows it. */
   syncTimeoutSeconds: seconds(600),
-  /** `skip`: a rollback is pushed to the branch itself; only where that is refused it has to be merged. */
+  /** `skip`: a rollback is pushed to the branch itself, and has to be merged only if that is refused. */
   rollbackMerge: z.enum(['skip', 'wait']).default('skip'),
   rollbackMergeSeconds: seconds(120),
   author: z

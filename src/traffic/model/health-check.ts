@@ -11,7 +11,7 @@ export interface HealthCheck {
   readonly successCodes: string
 }
 
-/** What the target group of the current Service has now: both groups are to be judged, filled and drained alike. */
+/** Settings of the current Service's target group, because both groups are to be judged, filled and drained alike. */
 export interface Mirrored {
   readonly arn: string
   readonly protocol?: string | undefined
@@ -28,7 +28,7 @@ const MIRRORED_ATTRIBUTES = [
   'load_balancing.algorithm.type',
 ]
 
-/** The controller's own, for what neither the plan nor a live group says. */
+/** The controller's defaults, for settings that neither the plan nor a live group has. */
 const defaultsOf = ({ targetGroup }: RoutePlan): HealthCheck => {
   const isGrpc = targetGroup.protocolVersion === 'GRPC'
   return {
@@ -54,7 +54,7 @@ function mirroredCheck({ targetGroup }: RoutePlan, mirrored: Mirrored | undefine
   return rest
 }
 
-/** What the plan says, else what the live group has, else the controller's default. */
+/** Takes each setting from the plan, else from the live group, else from the controller's defaults. */
 export const healthCheckOf = (plan: RoutePlan, mirrored?: Mirrored): HealthCheck => ({
   ...defaultsOf(plan),
   ...present(mirroredCheck(plan, mirrored)),

@@ -16,14 +16,14 @@ export const GROUP_NAME = `${ANNOTATION_PREFIX}group.name`
 /** The Ingress of one side as the plan describes it, without any switch. */
 export const ingressOfSide = (side: Side): Ingress => ingressOfSides([side])
 
-/** The sides of all routes that stand on the same Ingress as this one. */
+/** The sides of all routes that use the same Ingress as this one. */
 export const sidesOnSame = (routes: readonly RoutePlan[], plan: RoutePlan, side: SideName): readonly Side[] =>
   routes.map((each) => each[side]).filter((each) => isSameIngress(each, plan[side]))
 
 export const isSameIngress = (one: Side, other: Side): boolean =>
   one.namespace === other.namespace && one.ingress.name === other.ingress.name
 
-/** One Ingress with the paths of several routes; what they say about the Ingress itself is the same. */
+/** One Ingress with the paths of several routes, which all describe the Ingress itself in the same way. */
 export function ingressOfSides(sides: readonly Side[]): Ingress {
   const side = sides[0]!
   const { ingress } = side
@@ -58,7 +58,7 @@ export function ingressOfSides(sides: readonly Side[]): Ingress {
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
-/** Without what the API server and kubectl add, so that it can be applied again, and more than once. */
+/** Leaves out what the API server and kubectl add, so that the Ingress can be applied again, and more than once. */
 export function savedIngress({ apiVersion, kind, metadata, spec }: Ingress): Ingress {
   const { [LAST_APPLIED]: _applied, ...annotations } = metadata.annotations ?? {}
   const { labels } = metadata as { labels?: unknown }
@@ -82,7 +82,7 @@ const actionBackend = (plan: RoutePlan): Backend => ({
   service: { name: plan.actionName, port: { name: 'use-annotation' } },
 })
 
-/** What has to change in an Ingress: backends and annotation always go together, never one without the other. */
+/** Changes to an Ingress. Backends and annotations always change together, never one without the other. */
 export interface IngressEdit {
   readonly backends: readonly {
     readonly path: PlacedBackend['path']
@@ -108,7 +108,7 @@ const annotationOf = (ingress: Ingress, key: string): string | undefined =>
 export const actionBackends = (ingress: Ingress, plan: RoutePlan): readonly PlacedBackend[] =>
   backendsOf(ingress).filter(({ backend }) => sameBackend(backend, actionBackend(plan)))
 
-/** Backends that reach the current Service past the action, in whichever form they name its port. */
+/** Backends that lead to the current Service without the action, in whichever form they name its port. */
 export function directBackends(ingress: Ingress, plan: RoutePlan, service?: Service): readonly PlacedBackend[] {
   const { name, port } = plan.current.service
   const wanted = service === undefined ? undefined : findPort(service, port)?.port
@@ -120,7 +120,7 @@ export function directBackends(ingress: Ingress, plan: RoutePlan, service?: Serv
   })
 }
 
-/** What stands at a service's name guards its paths: source addresses, headers, rewrites. It follows them to the action. */
+/** Annotations at a Service's name that guard its paths: source addresses, headers, rewrites. They are copied to the action. */
 const GUARDS = ['conditions', 'transforms'] as const
 const guardKey = (guard: string, name: string): string => `${ANNOTATION_PREFIX}${guard}.${name}`
 
@@ -129,7 +129,7 @@ const changedOnly = (ingress: Ingress, annotations: Readonly<Record<string, stri
     .map(([key, after]) => ({ key, before: annotationOf(ingress, key), after }))
     .filter(({ before, after }) => before !== after)
 
-/** The action and what guards it, without any path. */
+/** Writes the action and its guards, but changes no path. */
 export const actionEdit = (ingress: Ingress, plan: RoutePlan, action: ForwardAction): IngressEdit => ({
   backends: [],
   annotations: changedOnly(ingress, {
@@ -143,7 +143,7 @@ export const actionEdit = (ingress: Ingress, plan: RoutePlan, action: ForwardAct
   }),
 })
 
-/** Every path that reaches the current service goes through the weighted action from now on. */
+/** Makes every path that leads to the current Service go through the weighted action. */
 export const attachEdit = (
   ingress: Ingress,
   plan: RoutePlan,
@@ -156,7 +156,7 @@ export const attachEdit = (
   annotations: [...changedOnly(ingress, { [MULTI_CLUSTER]: 'true' }), ...actionEdit(ingress, plan, action).annotations],
 })
 
-/** Host, path and type of a backend, by which it is found again in another version of its Ingress. */
+/** Host, path and type of a backend, by which it is found in another version of its Ingress. */
 export function placeKey(ingress: Ingress, { path }: Pick<PlacedBackend, 'path'>): string {
   if (path[1] !== 'rules') return 'default'
   const rule = ingress.spec.rules?.[path[2] as number]
@@ -165,8 +165,8 @@ export function placeKey(ingress: Ingress, { path }: Pick<PlacedBackend, 'path'>
 }
 
 /**
- * The way back, each path with the backend that it had, as far as that is known. The multi-cluster setting stays while the
- * Ingress may get targets of both clusters; who gives up takes it out where it was not before.
+ * Takes the switch out: each path gets back the backend that it had, as far as that is known. The multi-cluster setting stays
+ * while the Ingress may get targets of both clusters. When the switch is given up, it is put back as it was.
  */
 export function detachEdit(ingress: Ingress, plan: RoutePlan, original?: Ingress, isGivenUp = false): IngressEdit {
   const before = new Map(
@@ -213,7 +213,7 @@ export interface JsonPatchOperation {
   readonly value?: unknown
 }
 
-/** Compare-and-set: every value is tested before it is replaced, so that a change by another hand is refused, not lost. */
+/** Compare-and-set: every value is tested before it is replaced, so a change by somebody else is refused, not lost. */
 export function patchOf(ingress: Ingress, edit: IngressEdit): readonly JsonPatchOperation[] {
   const operations: JsonPatchOperation[] = []
   // Nothing is written over an object that is not the one that was looked at.
@@ -256,7 +256,7 @@ export function bindingOfPlan(plan: RoutePlan, targetGroup: string): TargetGroup
         ingress: [
           {
             from: [{ securityGroup: { groupID: plan.binding.sourceSecurityGroup } }],
-            // Explicit: the controller turns an empty list into no rule at all.
+            // Always listed, because the controller turns an empty list into no rule at all.
             ports: [{ protocol: 'TCP', port: plan.binding.port }],
           },
         ],

@@ -3,7 +3,7 @@ import { didYouMean } from '../../nearest.ts'
 import { TrafficError } from './finding.ts'
 import { describeValue, ROUTE_NAME, SERVICE_NAME } from './names.ts'
 
-/** Ways to split the move, named as other tools name them; each starts at 100/0. */
+/** Ways to split the move, with the names that other tools use; each starts at 100/0. */
 export const PRESETS: Readonly<Record<string, readonly (readonly [number, number])[]>> = byName({
   instant: [[0, 100]],
   canary: [
@@ -29,10 +29,10 @@ interface NetworkIds {
   readonly sourceSecurityGroup: string
 }
 const SAMPLE: NetworkIds = { vpcId: 'vpc-0123456789abcdef0', sourceSecurityGroup: 'sg-0123456789abcdef0' }
-/** No ids at all, so that a plan in which nobody wrote them is refused. */
+/** These are no valid ids, so a plan in which nobody has replaced them is refused. */
 export const PLACEHOLDERS: NetworkIds = { vpcId: 'VPC_ID', sourceSecurityGroup: 'SECURITY_GROUP_ID' }
 
-/** A plan to start from: every field that needs a decision, with comments that say which. */
+/** A plan to start from. It has every field that needs a decision, with comments that explain it. */
 export function initialPlan(
   name: string,
   preset: string,
@@ -155,7 +155,7 @@ ${side(route, index, 'current')}${side(route, index, 'target')}    actionName: $
   .join('')}`
 }
 
-/** At most 32 characters, and each of its own: numbers where the names are too long to be told apart. */
+/** Names of at most 32 characters, all different: numbered if the names are too long to be told apart. */
 function groupNames(name: string, routes: readonly string[]): readonly string[] {
   const named = routes.map((route) => `${`${name}-${route}`.slice(0, 25)}-target`)
   return new Set(named).size === routes.length

@@ -3,7 +3,7 @@ import { ANNOTATION_PREFIX } from './action.ts'
 import { textOf } from './names.ts'
 
 /**
- * The Kubernetes objects we read and write, as strict as `fieldValidation=Strict`: an unknown field is an error here,
+ * The Kubernetes objects that Weir reads and writes, as strict as `fieldValidation=Strict`: an unknown field is an error here,
  * where the API server would only warn.
  */
 const port = z.union([z.int(), z.string()])
@@ -92,7 +92,7 @@ export const bindingSchema = z.strictObject({
   }),
 })
 
-/** Only what the linter compares; a Service is never written here. */
+/** Only the fields that the linter compares; Weir never writes a Service. */
 export const serviceSchema = z.looseObject({
   ...header('v1', 'Service'),
   spec: z.looseObject({
@@ -108,7 +108,7 @@ export type TargetGroupBinding = z.infer<typeof bindingSchema>
 export type Service = z.infer<typeof serviceSchema>
 export type Backend = z.infer<typeof backend>
 
-/** From which security groups the pods behind a Service may be reached, as its bindings say. */
+/** The security groups from which the pods behind a Service may be reached, according to its bindings. */
 export const sourceGroupsIn = (bindings: readonly TargetGroupBinding[], service: string): readonly string[] =>
   bindings
     .filter(({ spec }) => spec.serviceRef?.name === service)
@@ -120,7 +120,7 @@ export interface PlacedBackend {
   readonly backend: Backend
 }
 
-/** Every backend of an Ingress and where it stands. */
+/** Every backend of an Ingress, with its place. */
 export function backendsOf(ingress: Ingress): readonly PlacedBackend[] {
   const found: PlacedBackend[] = []
   if (ingress.spec.defaultBackend !== undefined)
@@ -133,7 +133,7 @@ export function backendsOf(ingress: Ingress): readonly PlacedBackend[] {
   return found
 }
 
-/** Stickiness inside a target group: ELBv2 then insists on stickiness between the groups too. */
+/** Finds stickiness inside a target group; ELBv2 then insists on stickiness between the groups too. */
 export const hasTargetStickiness = (annotations: Readonly<Record<string, unknown>>): boolean =>
   textOf(annotations[`${ANNOTATION_PREFIX}target-group-attributes`] ?? '')
     .split(',')
@@ -149,7 +149,7 @@ export const findPort = (
   return found === undefined ? undefined : { port: found.port, targetPort: found.targetPort ?? found.port }
 }
 
-/** By their places. */
+/** Services by namespace and name. */
 export type Services = ReadonlyMap<string, Service>
 interface Placed {
   readonly metadata: { readonly name: string; readonly namespace?: string | undefined }

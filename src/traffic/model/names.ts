@@ -1,6 +1,6 @@
-/** What Kubernetes, the AWS Load Balancer Controller and ELBv2 accept as names. */
+/** Patterns of the names that Kubernetes, the AWS Load Balancer Controller and ELBv2 accept. */
 export const DNS_LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
-/** Stands in the journal behind the name of an effect. */
+/** In the journal, the name of a route follows that of an effect. */
 export const ROUTE_NAME = /^[a-z0-9](?:[-a-z0-9]{0,30}[a-z0-9])?$/
 export const SERVICE_NAME = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 /** `actions.<name>` is the name part of an annotation key, at most 63 characters. */
@@ -39,7 +39,7 @@ export const isPort = (value: unknown): value is number | string =>
     : typeof value === 'string' && (/^\d+$/.test(value) ? isPort(Number(value)) : PORT_NAME.test(value))
 
 const LONGEST_SHOWN = 200
-/** What a value looks like in a message: text in quotes, so that "90" and 90 can be told apart. */
+/** The form of a value in messages: text in quotes, so that "90" and 90 can be told apart. */
 export function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing'
   try {
@@ -50,6 +50,6 @@ export function describeValue(value: unknown): string {
 }
 export const brief = (text: string): string => (text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text)
 
-/** For values that nobody has checked yet: an object may have a `toString` of its own that is none. */
+/** For values that nobody has checked yet: an object may have a property `toString` that is no function. */
 export const textOf = (value: unknown): string =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)

@@ -4,7 +4,7 @@ import { gateSchema } from './gate-schema.ts'
 import { gitOpsSchema } from './gitops.ts'
 import * as names from './names.ts'
 
-/** A rule's message carries its code in front, so that code and rule stand in one place. */
+/** The message of a rule starts with its code, so that code and rule are in one place. */
 const coded = (code: Code, expected: string) => (issue: { input?: unknown }) =>
   `${code} got ${names.describeValue(issue.input)}; ${expected}`
 
@@ -37,7 +37,7 @@ const weight = z
   .min(0, { error: coded('TS-W02', weightText) })
   .max(999, { error: coded('TS-W02', weightText) })
 const portNumber = (code: Code) => whole(code, 'a port is a whole number 1..65535', 1, 65535)
-/** A number or a port name, kept in the form in which it was written: the controller names target groups after it. */
+/** A number or a port name, kept in the form in which it was written, because the controller names target groups after it. */
 const portText = 'expected a number 1..65535 or a port name'
 export const port = z.union([whole('TS-P01', portText, 1, 65535), matching(names.PORT_NAME, 'TS-P01', portText)], {
   error: coded('TS-P01', portText),
@@ -47,13 +47,13 @@ const serviceSchema = z.strictObject({ name: serviceName, port })
 
 const ingressSchema = z.strictObject({
   name: label('an Ingress name'),
-  /** Left out when the Ingress is in no explicit group and has a load balancer of its own. */
+  /** Left out if the Ingress is in no explicit group and has its own load balancer. */
   groupName: matching(names.GROUP_NAME, 'TS-G01', 'expected at most 63 of a-z, 0-9, - and .').optional(),
   className: z.string().max(255).default('alb'),
   host: host.optional(),
   path: z.string().max(1024).startsWith('/').default('/'),
   pathType: z.enum(['Prefix', 'Exact', 'ImplementationSpecific']).default('Prefix'),
-  /** Further annotations of the Ingress: scheme, listen-ports, certificate-arn … */
+  /** Further annotations of the Ingress, such as scheme, listen-ports and certificate-arn. */
   annotations: atMost(100, z.string({ error: coded('TS-M01', 'an annotation value is text') }).max(10_000)).default({}),
 })
 
@@ -70,7 +70,7 @@ const health = (expected: string, minimum: number, maximum: number) => whole('TS
 const choice = <const V extends readonly [string, ...string[]]>(values: V) =>
   z.enum(values, { error: coded('TS-T02', `expected ${values.join(' or ')}`) })
 
-/** Left out: as the target group of the current Service has it, else as the controller does it. */
+/** Fields that are left out come from the target group of the current Service, else from the controller's defaults. */
 const healthCheckSchema = z.strictObject({
   protocol: choice(['HTTP', 'HTTPS']).optional(),
   port: z.union([portNumber('TS-T02'), z.literal('traffic-port')]).optional(),
@@ -125,7 +125,7 @@ const stepSchema = z.strictObject({
   weights: z.strictObject({ current: weight, target: weight }),
   dwellSeconds: z.int().min(0).max(604800).default(0),
   gates: z.array(gateSchema).max(20).default([]),
-  /** Left out: a gate that fails pauses; a share of the traffic without any healthy target goes back at once. */
+  /** If left out, a gate that fails pauses, and a share of the traffic without any healthy target is rolled back at once. */
   onFail: z.enum(['pause', 'rollback']).optional(),
 })
 
@@ -137,7 +137,7 @@ const stickinessSchema = z.strictObject({
   atFinalStep: z.enum(['disable', 'keep']).default('disable'),
 })
 
-/** What a switch has once, however many routes it moves. */
+/** Fields that a switch has once, however many routes it moves. */
 const headFields = {
   apiVersion: z.literal('traffic/v1'),
   name: label('a plan name'),
@@ -177,7 +177,7 @@ const dnsFields = {
     )
     .max(10)
     .default([]),
-  /** Left out: somebody moves the record, and Weir looks. */
+  /** If left out, somebody moves the record, and Weir only checks it. */
   route53: z
     .strictObject({
       hostedZoneId: matching(
@@ -185,12 +185,12 @@ const dnsFields = {
         'TS-D02',
         'expected the id of a hosted zone: at most 32 capitals and digits',
       ),
-      /** Percent of the answers that lead to the target, one after the other; below 100 by weighted records. */
+      /** Percentages of the answers that lead to the target, one after the other; below 100 by weighted records. */
       shares: z
         .array(whole('TS-D05', 'a share is a whole number 1..100', 1, 100))
         .max(20)
         .optional(),
-      /** As external-dns was told to name its TXT records. */
+      /** The prefix and suffix that external-dns uses in the names of its TXT records. */
       txtPrefix: z.string().max(60).default(''),
       txtSuffix: z.string().max(60).default(''),
     })
@@ -204,17 +204,17 @@ const tailFields = {
   cleanup: z
     .strictObject({
       currentIngress: z.enum(['keep-service', 'delete-ingress']).default('keep-service'),
-      /** CloudWatch must show no minute with more requests of the old load balancer during `dns.quietMinutes`. */
+      /** CloudWatch must show no minute with more requests to the old load balancer during `dns.quietMinutes`. */
       maxRequestsPerMinute: z.int().min(0).optional(),
     })
     .prefault({}),
   /** The commit that the target runs, if the switch releases one. */
   commit: z.strictObject({ sha: z.string().regex(/^[0-9a-f]{7,64}$/), repoUrl: z.url().max(1000) }).optional(),
   verifyTimeoutSeconds: z.int().min(1).max(3600).default(180),
-  /** The page asks for the name of the switch before it rolls back; without this one click is enough. */
+  /** The page asks for the name of the switch before it rolls back; by default one click is enough. */
   confirmRollback: z.boolean().optional(),
 }
-/** What every route has of its own. */
+/** Fields that each route has for itself. */
 const routeFields = {
   actionName: matching(names.ACTION_NAME, 'TS-A01', 'expected at most 55 of a-z, 0-9 and -, starting with a letter'),
   targetGroup: targetGroupSchema,

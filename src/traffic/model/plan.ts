@@ -5,11 +5,11 @@ import type { gateSchema } from './gate-schema.ts'
 import { planSchema, type port, routesPlanSchema, type sideSchema, weightText } from './plan-schema.ts'
 import { readYaml, type YamlDocument } from './yaml.ts'
 
-/** As it is written and stored; `routesOf` makes a list of routes of either form. */
+/** A plan as it is written and stored; `routesOf` makes a list of routes of either form. */
 export type Plan = z.infer<typeof planSchema> | z.infer<typeof routesPlanSchema>
-/** One route with all that holds for it: what effects, manifests and findings about a route know. */
+/** One route with everything that holds for it. Effects, manifests and findings about a route use this. */
 export type RoutePlan = z.infer<typeof planSchema> & {
-  /** Its name and its place in the plan; missing where the plan has no list of routes. */
+  /** Name of the route and its place in the plan; missing if the plan has no list of routes. */
   readonly route?: { readonly name: string; readonly path: string }
 }
 export type Side = z.infer<typeof sideSchema>
@@ -22,7 +22,7 @@ export const bindingNamespace = (plan: RoutePlan): string => plan.binding.namesp
 export const bindingService = (plan: RoutePlan): { name: string; port: Port } =>
   plan.binding.serviceRef ?? plan.target.service
 
-/** What a step does about its failure. Waiting for somebody helps nobody whose requests are answered with 503. */
+/** Decides what a step does about its failure. Waiting for somebody does not help clients whose requests are answered with 503. */
 export const answerOf = ({ onFail }: Step, isNothingHealthy = false): 'pause' | 'rollback' =>
   onFail ?? (isNothingHealthy ? 'rollback' : 'pause')
 
@@ -66,7 +66,7 @@ export function parsePlan(text: string): Parsed {
   }
 }
 
-/** YAML reads `90.0` and `1e1` as whole numbers, the controller does not: what people see must be what it gets. */
+/** YAML reads `90.0` and `1e1` as whole numbers, but the controller does not. It must get exactly what people see. */
 function refuseOddNumbers(parsed: Parsed, { sourceOf }: YamlDocument): Parsed {
   const odd = (parsed.plan?.steps ?? []).flatMap((_, step) =>
     (['current', 'target'] as const).flatMap((side) => {
@@ -91,7 +91,7 @@ export function readPlan(value: unknown): Parsed {
 export const withLine = (item: Finding, line: number | undefined): Finding =>
   line === undefined ? item : { ...item, line }
 
-/** With a list of routes, what each of them has does not stand beside the list. */
+/** In a plan with a list of routes, the fields of a route do not belong beside the list. */
 const hintFor = (key: string): string =>
   KNOWN_KEYS.includes(key) ? ', which belongs to another place' : didYouMean(key, KNOWN_KEYS)
 

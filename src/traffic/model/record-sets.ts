@@ -1,13 +1,13 @@
-/** Record sets of Route 53, as it gives and takes them: what is stored to be put back must lose nothing. */
+/** Record sets of Route 53 in its own form, because records that are stored to be put back must lose nothing. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Change, ResourceRecordSet } from '@aws-sdk/client-route-53'
 import type { Plan, SideName } from './plan.ts'
 
-/** Types that lead a host name somewhere. */
+/** Types of records that lead a host name somewhere. */
 const LEADING: readonly string[] = ['A', 'AAAA', 'CNAME']
-/** How long resolvers keep the answer of an alias record: that of the load balancer's own name. */
+/** Seconds for which resolvers keep the answer of an alias record, as for the load balancer's own name. */
 const ALIAS_TTL = 60
-/** Routing policies besides simple and weighted: nobody could say what moving one of their records means. */
+/** Routing policies besides simple and weighted: it is not clear what moving one of their records would mean. */
 const OTHER_POLICIES = [
   ...(['Region', 'GeoLocation', 'Failover', 'MultiValueAnswer', 'CidrRoutingConfig'] as const),
   ...(['GeoProximityLocation', 'TrafficPolicyInstanceId'] as const),
@@ -20,15 +20,15 @@ export interface Destination {
 }
 export type Destinations = Readonly<Record<SideName, Destination>>
 
-/** What a switch remembers of the record that it moves. */
+/** The values that a switch stores about the record that it moves. */
 export interface RecordState {
-  /** What stood there before: the way back. */
+  /** The previous records, for the way back. */
   readonly undo: readonly ResourceRecordSet[]
   readonly destinations: Destinations
-  /** The share of the target that was written last, 0 when the record is back; with the id of that change. */
+  /** The target's share that was written last, 0 when the record is back, and the id of that change. */
   readonly share?: number
   readonly change?: string
-  /** Since when every name server of the zone has it, and how long resolvers may keep what was there before. */
+  /** The time since which all name servers of the zone have the change, and how long resolvers may keep the previous records. */
   readonly inSyncAt?: string
   readonly ttlSeconds?: number
 }
@@ -36,13 +36,13 @@ export interface RecordState {
 export const recordStateOf = (text: string | null): RecordState | undefined =>
   text === null ? undefined : (JSON.parse(text) as RecordState)
 
-/** Only where the plan names a zone; who never writes does not write there either. */
+/** True only if the plan names a zone. In mode observe Weir never writes, so it does not write there either. */
 export const drivesDns = ({ dns, mode }: Plan): boolean => dns.route53 !== undefined && mode !== 'observe'
 
 /** The shares of the target in the order in which DNS answers get them; the last is all. */
 export const sharesOf = ({ dns }: Plan): readonly number[] => dns.route53?.shares ?? [100]
 
-/** As Route 53 writes names: with a dot at the end, and an asterisk by its number. */
+/** A name as Route 53 writes it: with a dot at the end, and an asterisk as its octal code. */
 export const nameInZone = (name: string): string =>
   `${name.toLowerCase().replace('*', '\\052')}${name.endsWith('.') ? '' : '.'}`
 export const isSameName = (left: string, right: string): boolean => nameInZone(left) === nameInZone(right)
@@ -50,7 +50,7 @@ export const isInZone = (hostname: string, zone: string): boolean =>
   isSameName(hostname, zone) || nameInZone(hostname).endsWith(`.${nameInZone(zone)}`)
 
 const DUAL_STACK = 'dualstack.'
-/** The load balancer's name without what may stand round it. */
+/** The load balancer's name in one spelling, without the prefix `dualstack.`. */
 const plainName = (name: string): string => {
   const lower = nameInZone(name)
   return lower.startsWith(DUAL_STACK) ? lower.slice(DUAL_STACK.length) : lower
@@ -59,7 +59,7 @@ const plainName = (name: string): string => {
 export const leadingIn = (records: readonly ResourceRecordSet[]): readonly ResourceRecordSet[] =>
   records.filter(({ Type }) => LEADING.includes(Type!))
 
-/** Where a record leads, in words. */
+/** The names or addresses that a record leads to. */
 const placesOf = ({ AliasTarget, ResourceRecords }: ResourceRecordSet): readonly string[] =>
   AliasTarget === undefined ? (ResourceRecords ?? []).map(({ Value }) => Value!) : [AliasTarget.DNSName!]
 
@@ -74,7 +74,7 @@ export const describeRecords = (records: readonly ResourceRecordSet[]): string =
 export const leadsToBalancer = (record: ResourceRecordSet, { dnsName }: Destination): boolean =>
   placesOf(record).length === 1 && plainName(placesOf(record)[0]!) === plainName(dnsName)
 
-/** A record with fixed addresses may lead anywhere: the resolvers' answers tell. */
+/** A record with fixed addresses may lead anywhere; only the resolvers' answers tell. */
 export const hasAddresses = ({ Type, AliasTarget }: ResourceRecordSet): boolean =>
   Type !== 'CNAME' && AliasTarget === undefined
 
@@ -86,7 +86,7 @@ export const otherPolicy = (record: ResourceRecordSet): string | undefined =>
 export const ttlOf = (records: readonly ResourceRecordSet[]): number =>
   Math.max(0, ...records.map(({ TTL, AliasTarget }) => TTL ?? (AliasTarget === undefined ? 0 : ALIAS_TTL)))
 
-/** The same record, leading to a load balancer: a CNAME stays one with its TTL, everything else becomes an alias. */
+/** The same record, but leading to a load balancer: a CNAME stays one with its TTL, everything else becomes an alias. */
 function ledTo(record: ResourceRecordSet, { dnsName, zoneId }: Destination): ResourceRecordSet {
   const { Name, Type, TTL, AliasTarget } = record
   if (Type === 'CNAME') return { Name, Type, TTL, ResourceRecords: [{ Value: dnsName }] }
@@ -107,7 +107,7 @@ const weighted = (record: ResourceRecordSet, identifier: string, weight: number)
   Weight: weight,
 })
 
-/** What has to stand there so that the target gets this share of the answers; 0 is what stood there before. */
+/** The records with which the target gets this share of the answers; share 0 means the previous records. */
 export function recordsOfShare(
   plan: Plan,
   { undo, destinations }: RecordState,
@@ -130,7 +130,7 @@ export function recordsOfShare(
   })
 }
 
-/** After clean-up the old load balancer may have come back under another name: the record has to lead there. */
+/** After clean-up the old load balancer may have come back under another name; then the record has to lead there. */
 export const withDestination = (state: RecordState, current: Destination): RecordState =>
   plainName(state.destinations.current.dnsName) === plainName(current.dnsName)
     ? state
@@ -149,7 +149,7 @@ const pick = (record: ResourceRecordSet, fields: readonly (keyof ResourceRecordS
     fields.flatMap((field) => (record[field] === undefined ? [] : [[field, record[field]]])),
   ) as unknown as ResourceRecordSet
 
-/** Fields in any order, none that are undefined, names as Route 53 writes them. */
+/** A form for comparisons: without undefined fields, and with names as Route 53 writes them. */
 const plain = (record: ResourceRecordSet): unknown => {
   const copy = JSON.parse(JSON.stringify(record)) as ResourceRecordSet
   copy.Name = nameInZone(copy.Name!)
@@ -163,8 +163,8 @@ export const isSameRecords = (left: readonly ResourceRecordSet[], right: readonl
   left.length === right.length && left.every((record) => right.some((other) => isSameRecord(record, other)))
 
 /**
- * From what stands there to what is wanted. Everything is deleted as it was read and made anew, in one batch: a batch is
- * carried out as a whole, and refused when somebody has changed a record in between.
+ * The changes from the live records to the wanted ones. Everything is deleted as it was read and made anew, in one batch. A
+ * batch is carried out as a whole, and refused if somebody has changed a record in between.
  */
 export const changesBetween = (
   live: readonly ResourceRecordSet[],

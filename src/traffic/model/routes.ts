@@ -1,7 +1,7 @@
 import type { Finding } from './finding.ts'
 import type { Plan, RoutePlan } from './plan.ts'
 
-/** The door: behind it there are only lists of routes. */
+/** Turns either form of a plan into a list of routes. All other code deals with lists only. */
 export function routesOf(plan: Plan): readonly RoutePlan[] {
   if (!('routes' in plan)) return [plan]
   const { routes, ...common } = plan
@@ -15,10 +15,10 @@ export function routesOf(plan: Plan): readonly RoutePlan[] {
   }))
 }
 
-/** A record of its own: many hosts under one star have none that could be asked for. */
+/** A host with its own record: many hosts under one wildcard have none that could be asked for. */
 const ownHost = (text: string | undefined): string | undefined => (text?.startsWith('*.') ? undefined : text)
 
-/** Each host whose record moves, once. */
+/** Every host whose record moves, listed once. */
 export const hostsOf = (plan: Plan): readonly string[] => [
   ...new Set(routesOf(plan).map(({ dns: { hostname } }) => hostname)),
 ]

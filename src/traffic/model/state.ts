@@ -16,11 +16,11 @@ export const STATES = [
 ] as const
 export type State = (typeof STATES)[number]
 
-/** Nothing of the switch is left, and nothing can be done with it any more. */
+/** In these states nothing of the switch is left, and nothing can be done with it any more. */
 const OVER: ReadonlySet<State> = new Set(['cleaned-up', 'aborted'])
 export const isOver = (state: State): boolean => OVER.has(state)
 
-/** As people read it. */
+/** The states as people read them. */
 export const STATE_WORDS: Readonly<Record<State, string>> = {
   draft: 'draft',
   preparing: 'preparing',
@@ -49,7 +49,7 @@ const back: Transition = { via: 'rolling-back', to: 'rolled-back' }
 const clean: Transition = { via: 'cleaning', to: 'cleaned-up' }
 const giveUp: Transition = { via: 'cleaning', to: 'aborted' }
 
-/** Every legal move. What is not here is refused. */
+/** Every legal transition; all others are refused. */
 const TRANSITIONS: Readonly<Record<Action, Partial<Readonly<Record<State, Transition>>>>> = {
   prepare: {
     draft: { via: 'preparing', to: 'prepared' },
@@ -75,7 +75,7 @@ const TRANSITIONS: Readonly<Record<Action, Partial<Readonly<Record<State, Transi
     'rolling-back': back,
     'rolled-back': back,
   },
-  // A rollback that waits for the record may also be left in the direction in which the record leads.
+  // A rollback that waits for the record may also be left towards the cluster to which the record leads.
   dns: {
     switched: { via: 'switched', to: 'dns-switched' },
     'rolling-back': { via: 'rolling-back', to: 'dns-switched' },
@@ -97,7 +97,7 @@ export function transitionOf(state: State, action: Action): Transition {
   throw new TrafficError('conflict', `Cannot ${action} while the switch is ${state}. ${reasonAgainst(state, action)}`)
 }
 
-/** What may be done now. */
+/** The actions that are possible in a state. */
 export const actionsFrom = (state: State): readonly Action[] =>
   ACTIONS.filter((action) => TRANSITIONS[action][state] !== undefined)
 

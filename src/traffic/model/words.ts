@@ -1,9 +1,9 @@
-/** What people read about a plan, in the terminal, on the page and in the journal. Steps count from 0, which prepares. */
+/** Texts about a plan for people, in the terminal, on the page and in the journal. Steps count from 0, which prepares. */
 import { counted } from '../../counted.ts'
 import type { Gate, Plan, Step } from './plan.ts'
 
 export const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
-/** Text of vendors may end with a full stop, or with a list. */
+/** Adds a full stop, unless the text, perhaps from a vendor, already ends with one or with a list. */
 export const ended = (text: string): string => (/[.!?:\n]$/.test(text) ? text : `${text}.`)
 
 export const weightsOf = ({ weights: { current, target } }: Pick<Step, 'weights'>): string => `${current}/${target}`
@@ -20,7 +20,7 @@ const percent = (share: number): string => {
   return share < 1 && rounded === 100 ? '>99 %' : `${rounded} %`
 }
 
-/** Which part of the requests the target gets: one number, or the least and the most where rules differ. */
+/** The part of the requests that the target gets: one number, or the least and the most if rules differ. */
 export interface Share {
   readonly least: number
   readonly most: number
@@ -49,7 +49,7 @@ export function secondsWords(seconds: number): string {
 
 const METRICS = { errorRate: 'the error rate', latency: 'the latency', requests: 'the number of requests' } as const
 
-/** What a gate asks for. */
+/** The condition of a gate, in words. */
 export function gateWords(gate: Gate): string {
   switch (gate.kind) {
     case 'approval':
@@ -78,7 +78,7 @@ const boundWords = ({ max, min, maxRatio }: Bounds): string =>
     ...(maxRatio === undefined ? [] : [`at most ${maxRatio} times that of the current cluster`]),
   ].join(' and ')
 
-/** How the command line writes a field: `overrideGates` is `--override-gates`. */
+/** The command line's option for a field: `overrideGates` is `--override-gates`. */
 export const flagOf = (field: string): string =>
   `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 

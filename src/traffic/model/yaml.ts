@@ -18,7 +18,7 @@ export interface YamlDocument {
   readonly value: unknown
   /** Line of a field, or of the nearest field above it that exists. */
   lineOf(path: string): number | undefined
-  /** A plain value as it was typed: `90.0` is not `90`. */
+  /** A plain value as it was typed, because `90.0` is not `90`. */
   sourceOf(path: readonly (string | number)[]): string | undefined
 }
 
@@ -60,7 +60,7 @@ function elementAt(list: YAMLMap | YAMLSeq, key: string): Node | undefined {
   return isNode(element) ? element : undefined
 }
 
-/** Where fields begin. A map is searched once, however many of its fields are asked for. */
+/** Finds the places where fields begin. A map is searched once, however many of its fields are asked for. */
 function offsetsIn({ contents }: Document.Parsed): (path: string) => number | undefined {
   const pairsOf = new WeakMap<object, Map<string, Pair<Node, Node | null>>>()
   const pairIn = (node: unknown, key: string) => {

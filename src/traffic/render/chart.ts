@@ -1,6 +1,6 @@
 import type { Simulation } from './simulate.ts'
 
-/** Ten lines are round tenths. */
+/** With ten lines, each line is one tenth. */
 const HEIGHT = 10
 const LEVELS = ' ▁▂▃▄▅▆▇█'
 

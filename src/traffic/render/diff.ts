@@ -12,7 +12,7 @@ export interface Difference {
   readonly after: unknown
 }
 
-/** Written by the API server, the controller or kubectl, never by people. */
+/** Fields that the API server, the controller or kubectl write, never people. */
 const IGNORED_METADATA = new Set([
   'resourceVersion',
   'uid',
@@ -30,7 +30,7 @@ const JSON_ANNOTATION = new RegExp(`^${ANNOTATION_PREFIX.replaceAll('.', '\\.')}
 // biome-ignore lint/suspicious/noExplicitAny: manifests of any kind
 type Fields = Record<string, any>
 
-/** What really differs between two sets of manifests, annotation JSON compared key by key. */
+/** The real differences between two sets of manifests; JSON in annotations is compared key by key. */
 export const diffManifests = (before: string, after: string): readonly Difference[] =>
   diffObjects(objectsIn(before), objectsIn(after))
 
@@ -54,7 +54,7 @@ export function diffObjects(before: readonly Fields[], after: readonly Fields[])
 
 type Sides = Readonly<Record<SideName, string>>
 
-/** The same for both clusters; a side that one of them leaves out is not compared. */
+/** The differences in both clusters; a side that either set leaves out is not compared. */
 export const diffSides = (before: Sides, after: Sides): readonly Difference[] =>
   (['current', 'target'] as const)
     .filter((side) => before[side] !== '' && after[side] !== '')
@@ -108,7 +108,7 @@ function parsed(value: unknown): unknown {
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Entries of a forward action are the same entry when they name the same group, whatever their order. */
+/** Entries of a forward action are the same if they name the same group, whatever their order. */
 const identity = (item: unknown): string | undefined =>
   isFields(item)
     ? (item.targetGroupARN ?? item.targetGroupName ?? (item.serviceName && `${item.serviceName}:${item.servicePort}`))

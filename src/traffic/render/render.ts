@@ -27,9 +27,9 @@ export interface RenderedFile {
 
 interface RenderOptions {
   readonly targetGroupArn?: string | undefined
-  /** The same of each route, by their names. */
+  /** The ARN of each route's target group, by the names of the routes. */
   readonly targetGroupArns?: Readonly<Record<string, string>> | undefined
-  /** Saved manifests to edit instead of the ones that the plan describes: they may have more rules. */
+  /** Saved manifests to edit instead of those that the plan describes, because they may have more rules. */
   readonly currentIngress?: Saved | undefined
   readonly targetIngress?: Saved | undefined
 }
@@ -71,7 +71,7 @@ export function renderPhase(plan: Plan, phase: string, options: RenderOptions = 
   ])
 }
 
-/** Routes that stand on one Ingress, together: it is written once. */
+/** Groups the routes by their Ingress, because each Ingress is written once. */
 const byIngress = (routes: readonly RoutePlan[], side: SideName): readonly (readonly RoutePlan[])[] => [
   ...Map.groupBy(routes, (own) => placeOf(own, side)).values(),
 ]
@@ -105,7 +105,7 @@ const attached = (
 const listOf = (saved: Saved | undefined): readonly Ingress[] =>
   saved === undefined ? [] : 'length' in saved ? saved : [saved]
 
-/** One route takes whatever it is given; of several each takes what has its name. */
+/** A plan of one route takes whatever Ingress it is given. With several routes, each takes the Ingress with its name. */
 function savedFor([first]: readonly RoutePlan[], options: RenderOptions, side: SideName): Ingress | undefined {
   const saved = listOf(options[`${side}Ingress`])
   return first!.route === undefined ? saved[0] : saved.find((ingress) => objectPlace(ingress) === placeOf(first!, side))
@@ -125,13 +125,13 @@ function refuseStrangers(routes: readonly RoutePlan[], options: RenderOptions): 
   }
 }
 
-/** All files as one stream to read; what is not YAML becomes comments. They are for two clusters: apply them one by one. */
+/** Joins all files to one stream for reading; what is not YAML becomes comments. They are for two clusters, so apply them one by one. */
 export const joinFiles = (files: readonly RenderedFile[]): string =>
   files
     .map(({ path, content }) => `# ${path}\n${path.endsWith('.yaml') ? content : content.replaceAll(/^(?=.)/gm, '# ')}`)
     .join('---\n')
 
-/** Only what a cluster stores: both clusters may have an Ingress of the same name. */
+/** Only what a cluster stores, by cluster, because both may have an Ingress of the same name. */
 export function manifestsOf(files: readonly RenderedFile[]): Record<SideName, string> {
   const of = (side: string) =>
     files
@@ -259,10 +259,10 @@ const EXPLAIN: readonly (readonly [RegExp, (plan: Plan) => string])[] = [
   [/delete-target-group/, () => 'last; refused by AWS (ResourceInUse) while a rule still names it'],
 ]
 
-/** They have no place in the order of the others. */
+/** These phases have no place in the order of the others. */
 const BESIDES = ['rollback', 'cleanup']
 
-/** In the root of a folder that has every phase: which to take when. */
+/** The README in the root of a folder with every phase: it tells which phase to apply when. */
 export function readmeOfPhases(plan: Plan): RenderedFile {
   const lineOf = (phase: string) => `[\`${phase}\`](${phase}/README.md): ${phaseWords(plan, phase)}`
   const ordered = phasesOf(plan).filter((phase) => !BESIDES.includes(phase))

@@ -10,9 +10,9 @@ export interface SimulationOptions {
   readonly thinkSeconds?: number
   readonly sessionSeconds?: number
   readonly minutes?: number
-  /** Whether each answer restarts the life of the cookie. AWS documents it for its other cookies; assumed here. */
+  /** Each answer restarts the life of the cookie. AWS documents it for its other cookies; here it is assumed. */
   readonly renewCookie?: boolean
-  /** When each step starts; default: after the dwell of the one before, the first at minute 0. */
+  /** Start of each step; default: after the dwell time of the step before, the first at minute 0. */
   readonly stepStartsSeconds?: readonly number[]
   /** Spans in which a group has no targets: its share is answered with 503. */
   readonly outages?: readonly { readonly group: Group; readonly fromSeconds: number; readonly toSeconds: number }[]
@@ -38,11 +38,11 @@ export interface Simulation {
 
 const WINDOW_SECONDS = 10
 
-/** Half a second of work. Where clients would send more, fewer are played and each stands for several. */
+/** About half a second of work. If clients would send more, fewer are played and each stands for several. */
 const MOST_REQUESTS = 8_000_000
-/** Fewer would tell little about shares. */
+/** Fewer clients would tell little about shares. */
 const FEWEST_CLIENTS = 20
-/** Four weeks; the answer has a record for each. */
+/** Four weeks; the answer has a record for each minute. */
 export const MOST_MINUTES = 40_320
 
 /** Small and good enough for shares; a seed makes every run repeatable (mulberry32). */
@@ -56,7 +56,7 @@ export function seededRandom(seed: number): () => number {
   }
 }
 
-/** Plays a plan with independent clients: who follows the weights, who is held back by a cookie, who gets an error. */
+/** Plays a plan with independent clients: some follow the weights, some are held back by a cookie, some get an error. */
 export function simulate(plan: Plan, options: SimulationOptions = {}): Simulation {
   const { seed = 1, clients = 2000, thinkSeconds = 5, sessionSeconds = 600, renewCookie = true, outages = [] } = options
   const starts = options.stepStartsSeconds ?? defaultStarts(plan)
@@ -97,7 +97,7 @@ export function simulate(plan: Plan, options: SimulationOptions = {}): Simulatio
       count.requests[window]!++
       if (group === 'target') count.target[window]!++
       if (follows) count.pinned[window]!++
-      // Time only continues: what is over is not looked at again.
+      // Time only moves forward, so a span that is over is not looked at again.
       while (down[group][span[group]]![1] <= at) span[group]++
       if (down[group][span[group]]![0] <= at) count.errors[window]!++
       else if (rule.isSticky && (!follows || renewCookie)) cookie = { group, expires: at + cookieSeconds }
@@ -106,7 +106,7 @@ export function simulate(plan: Plan, options: SimulationOptions = {}): Simulatio
   return summarize(seed, minutes, starts.at(-1)!, count, clients / played)
 }
 
-/** From and to, in order and apart; the last never comes due. */
+/** Start and end of each outage, in order and without overlaps; the last entry never comes due. */
 function spansOf(group: Group, outages: NonNullable<SimulationOptions['outages']>): readonly [number, number][] {
   const spans: [number, number][] = []
   const own = outages.filter((outage) => outage.group === group && outage.toSeconds > outage.fromSeconds)
@@ -131,7 +131,7 @@ function summarize(
   minutes: number,
   lastStart: number,
   count: Record<'requests' | 'target' | 'pinned' | 'errors', Uint32Array>,
-  /** How many clients each one stands for. */
+  /** The number of clients that each one stands for. */
   weight: number,
 ): Simulation {
   const perMinute = 60 / WINDOW_SECONDS

@@ -5,17 +5,17 @@ import { messageOf } from '../../errors.ts'
 import { openAddresses } from '../../plugin-kit/http/index.ts'
 
 export interface Question {
-  /** Of the load balancer; no name is looked up. */
+  /** Address of the load balancer; no name is looked up. */
   readonly address: string
   readonly port: number
   readonly isSecure: boolean
-  /** As a browser would ask. */
+  /** The host name, as a browser would send it. */
   readonly host: string
   readonly path: string
 }
 
 export interface Certificate {
-  /** Why it is not for the host; undefined when it is. */
+  /** The reason why it is not valid for the host; undefined if it is. */
   readonly problem: string | undefined
   readonly validTo: Date
 }
@@ -31,14 +31,14 @@ export type Answer =
 
 const TIMEOUT_MS = 5_000
 
-/** Asks a load balancer for a host name that may lead elsewhere still. */
+/** Asks a load balancer directly for a host name that may still lead elsewhere. */
 export async function askDirectly({ address, port, isSecure, host, path }: Question): Promise<Answer> {
   await openAddresses(address)
   return new Promise((resolve) => {
     const common = { host: address, port, path, method: 'GET', headers: { host, 'user-agent': 'weir-preflight' } }
     const options = { ...common, agent: false as const, timeout: TIMEOUT_MS }
     const asking = isSecure
-      ? // The certificate is what is asked about: a wrong one is an answer, not a failure.
+      ? // The question is about the certificate: a wrong one is an answer, not a failure.
         secureRequest({ ...options, servername: host, rejectUnauthorized: false })
       : plainRequest(options)
     asking.on('response', (response) => {

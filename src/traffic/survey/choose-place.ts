@@ -1,4 +1,4 @@
-/** Which of the paths of an Ingress a plan is about. */
+/** Finds the path of an Ingress that a plan is about. */
 import { backendsOf, type Ingress } from '../model/manifests.ts'
 import { textOf } from '../model/names.ts'
 import type { Choose, ImportRequest } from './import-types.ts'
@@ -23,7 +23,7 @@ export const placesIn = (ingress: Ingress): readonly Place[] =>
     const { name } = service
     return [
       {
-        // An empty name is none, for Kubernetes too.
+        // An empty name means no host, as in Kubernetes.
         host: rule?.host || undefined,
         path: place?.path ?? '/',
         pathType: place?.pathType ?? 'Prefix',
@@ -40,11 +40,11 @@ const routeWords = ({ host, path, service, port }: Place): string =>
   `${host ?? 'any host'}${path} to ${service}:${port}`
 
 export interface NamedPlace extends Place {
-  /** What clients use; an Ingress may name no host. */
+  /** The name that clients use; the Ingress itself may name no host. */
   readonly hostname: string
 }
 
-/** Service, port, host and path, one after the other: each answer narrows the next question. */
+/** Asks for Service, port, host and path, one after the other: each answer narrows the next question. */
 export function choosePlace(ingress: Ingress, hostname: string | undefined, choose: Choose): NamedPlace | undefined {
   const where = `Ingress ${ingress.metadata.namespace}/${ingress.metadata.name}`
   let left = placesIn(ingress)

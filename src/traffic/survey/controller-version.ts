@@ -1,15 +1,15 @@
 import type { ControllerFacts } from '../vendors/cluster-facts.ts'
 
-/** Before it, a rule cannot name a group by ARN beside a Service, nor share one between clusters. */
+/** Before this version, a rule could not name a group by ARN beside a Service, nor share one between clusters. */
 const LEAST = [2, 12] as const
 
-/** `v2.13.4` of an image's tag; undefined for one that says nothing, such as a digest. */
+/** The version in the tag of an image, such as `v2.13.4`; undefined if there is none, as with a digest. */
 export function versionOf(image: string): readonly [number, number] | undefined {
   const found = /:v?(\d{1,5})\.(\d{1,5})/.exec(image.slice(image.lastIndexOf('/') + 1))
   return found === null ? undefined : [Number(found[1]), Number(found[2])]
 }
 
-/** What is wrong with a controller for a switch; `unsure` where it cannot be told. */
+/** Problems of a controller that stand in the way of a switch; `unsure` if its version cannot be told. */
 export function judgeController(facts: ControllerFacts): {
   readonly problems: readonly string[]
   readonly unsure: boolean

@@ -1,4 +1,4 @@
-/** The load balancer that traffic leaves: read from AWS, or, where only manifests are known, asked. */
+/** The load balancer that traffic leaves: read from AWS or, if only manifests are known, asked for. */
 import { RetryableError } from '../../errors.ts'
 import { loadBalancerHostname } from '../effects/effect.ts'
 import { CredentialsRefused, TrafficError } from '../model/finding.ts'
@@ -13,7 +13,7 @@ export interface Network {
   readonly vpcId: string
   readonly securityGroup: string
   readonly group: Mirrored | undefined
-  /** Undefined where AWS cannot be asked. */
+  /** Undefined if AWS cannot be asked. */
   readonly balancer: Balancer | undefined
 }
 
@@ -27,7 +27,7 @@ interface Wanted {
   readonly questions: ImportQuestion[]
 }
 
-/** Region of a load balancer by its own name: `name-1234.eu-central-1.elb.amazonaws.com`. */
+/** The region in a load balancer's own name: `name-1234.eu-central-1.elb.amazonaws.com`. */
 export function regionOf(hostname: string): string | undefined {
   const parts = hostname.split('.')
   const at = parts.indexOf('elb')

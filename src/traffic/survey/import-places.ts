@@ -9,7 +9,10 @@ interface Pasted {
   readonly target?: string | undefined
 }
 
-/** Both clusters by their contexts, or both by their manifests: half of each would be compared with what is not so. */
+/**
+ * Takes both clusters by their contexts, or both by their manifests. With one of each, live state would be compared with text
+ * that may not match it.
+ */
 export async function importPlaces(
   { currentContext, targetContext }: Pick<ImportRequest, 'currentContext' | 'targetContext'>,
   { current, target }: Pasted,

@@ -1,4 +1,4 @@
-/** A plan made of what is live. What cannot be known for certain is asked, never guessed. */
+/** Makes a plan of what is live. Anything that cannot be known for certain is asked, never guessed. */
 import { lintPlan } from '../lint/plan.ts'
 import { ANNOTATION_PREFIX } from '../model/action.ts'
 import { errorsIn, TrafficError } from '../model/finding.ts'
@@ -13,7 +13,7 @@ import { choosePlace, distinct, type NamedPlace, type Place, placesIn } from './
 import { type Network, networkOf } from './import-network.ts'
 import type { Choose, Imported, ImportPlaces, ImportQuestion, ImportRequest, ReadableCluster } from './import-types.ts'
 
-/** Of the annotations those that describe the load balancer; what belongs to one switch or one tool stays behind. */
+/** The annotations that describe the load balancer. Those that belong to one switch or one tool are left out. */
 const annotationsOf = (ingress: Ingress): Record<string, string> =>
   Object.fromEntries(
     Object.entries(ingress.metadata.annotations ?? {})
@@ -33,7 +33,7 @@ const portValue = ({ port, isNumber }: Pick<Place, 'port' | 'isNumber'>): number
 const absent = (kind: string, namespace: string, name: string, cluster: string): TrafficError =>
   new TrafficError('invalid', `There is no ${kind} ${namespace}/${name} in cluster ${cluster}. Correct the name.`)
 
-/** Two applications by mistake: a switch would send the clients of one to the other. */
+/** Refuses two applications that were named by mistake: a switch would send the clients of one to the other. */
 function refuseOtherApplication(current: Ingress, target: Ingress, host: string): void {
   const hostsOf = (ingress: Ingress) => distinct((ingress.spec.rules ?? []).flatMap((rule) => rule.host ?? []))
   const own = hostsOf(current)
@@ -47,7 +47,7 @@ function refuseOtherApplication(current: Ingress, target: Ingress, host: string)
 
 export async function importPlan(request: ImportRequest, places: ImportPlaces): Promise<Imported> {
   const questions: ImportQuestion[] = []
-  /** The one there is, or the one that was named, or a question. */
+  /** Takes the only candidate, or the one that was named, or asks a question. */
   const choose: Choose = (field, text, among, say, hint = () => '') => {
     const wanted = request[field]
     const found = wanted === undefined ? among : among.filter((each) => say(each) === String(wanted))
@@ -138,7 +138,7 @@ async function targetBackend(
     : { service: { name: found.service, port: portValue(found) }, containerPort }
 }
 
-/** A named port is whatever the pods say it is, and they need not agree. */
+/** The number of a named port is up to the pods, and they need not agree. */
 async function containerPorts(
   cluster: ReadableCluster,
   namespace: string,
@@ -161,7 +161,7 @@ interface Names {
   readonly group: string
 }
 
-/** Names are ours to make, as long as nobody has them. */
+/** Weir makes up the names, as long as they are not in use. */
 async function chooseNames(
   request: ImportRequest,
   { current }: ImportPlaces,

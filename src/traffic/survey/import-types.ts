@@ -1,4 +1,4 @@
-/** What an import is asked, what it needs, and what it answers. */
+/** The request, the sources and the result of an import. */
 import type { Finding } from '../model/finding.ts'
 import type { RoutePlan } from '../model/plan.ts'
 import type { Balancer } from '../vendors/balancer.ts'
@@ -23,36 +23,36 @@ export interface ImportRequest {
   readonly containerPort?: number | undefined
   readonly sourceSecurityGroup?: string | undefined
   readonly region?: string | undefined
-  /** Where AWS cannot be asked. */
+  /** Needed if AWS cannot be asked. */
   readonly vpcId?: string | undefined
   readonly actionName?: string | undefined
   readonly targetGroupName?: string | undefined
   readonly preset?: string | undefined
 }
 
-/** What only a person can decide, and the field that answers it. */
+/** A question that only a person can decide, and the field that answers it. */
 export interface ImportQuestion {
   readonly field: keyof ImportRequest
   readonly text: string
   readonly choices: readonly string[]
-  /** What is known of each choice; empty where nothing is. */
+  /** A hint for each choice; empty if nothing is known. */
   readonly hints: readonly string[]
 }
 
 export interface Imported {
-  /** Only when nothing is left to ask and lint has no error. */
+  /** Set only if nothing is left to ask and lint has no error. */
   readonly plan: RoutePlan | undefined
   readonly questions: readonly ImportQuestion[]
   readonly findings: readonly Finding[]
 }
 
-/** As much of a cluster as a plan is made of. */
+/** The part of a cluster that a plan is made of. */
 export type ReadableCluster = Pick<Cluster, 'name' | 'ingress' | 'service' | 'endpoints' | 'sourceSecurityGroups'>
 
 export interface ImportPlaces {
   readonly current: ReadableCluster
   readonly target: ReadableCluster
-  /** Manifests instead of clusters: what is missing is asked. */
+  /** Manifests are used instead of clusters, so whatever is missing is asked for. */
   readonly isPasted?: boolean
   openBalancer(region: string): Promise<Balancer>
 }
@@ -62,6 +62,6 @@ export type Choose = <T>(
   text: string,
   among: readonly T[],
   say: (value: T) => string,
-  /** Of a choice, as it is said. */
+  /** Gives the hint for a choice, which is passed as it is worded. */
   hint?: (choice: string) => string,
 ) => T | undefined

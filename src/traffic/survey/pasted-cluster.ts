@@ -1,4 +1,4 @@
-/** A cluster as far as somebody's manifests tell it: what `kubectl get … -o yaml` prints, pasted or from a file. */
+/** A cluster as described by manifests: the output of `kubectl get … -o yaml`, pasted or from a file. */
 import { TrafficError } from '../model/finding.ts'
 import {
   type Ingress,
@@ -21,7 +21,7 @@ export interface Manifest {
 
 const isManifest = (value: unknown): value is Manifest => typeof value === 'object' && value !== null
 
-/** Long texts take a while to read: a server does it in a thread. */
+/** Reads manifests. Long texts take a while, so a server does it in a thread. */
 export function manifestsIn(cluster: string, text: string): readonly Manifest[] {
   return readYaml(text).flatMap((document): readonly Manifest[] => {
     if ('problem' in document) {
@@ -38,7 +38,7 @@ export function manifestsIn(cluster: string, text: string): readonly Manifest[] 
   })
 }
 
-/** No API server has looked at what was pasted. */
+/** Used to check pasted manifests, because no API server has looked at them. */
 const SPECS = { Ingress: ingressSchema.shape.spec, Service: serviceSchema.shape.spec }
 
 export function pastedCluster(name: string, all: readonly Manifest[]): ReadableCluster {
@@ -49,7 +49,7 @@ export function pastedCluster(name: string, all: readonly Manifest[]): ReadableC
     )
   const allOf = (wanted: string, namespace: string) =>
     all.filter(
-      // Manifests from a repository often leave the namespace to whoever applies them.
+      // Manifests from a repository often leave the namespace to the tool or person that applies them.
       ({ kind, metadata }) => kind === wanted && (metadata?.namespace ?? namespace) === namespace,
     )
   const find = (kind: keyof typeof SPECS, namespace: string, wanted: string): unknown => {

@@ -1,4 +1,4 @@
-/** What can be known before anything changes. */
+/** Checks that are possible before anything changes. */
 import { counted } from '../../counted.ts'
 import { messageOf, RetryableError, UserError } from '../../errors.ts'
 import { contextsOf } from '../effects/contexts.ts'
@@ -17,7 +17,7 @@ import { featuresOf, judgeController } from './controller-version.ts'
 
 export const STATUSES = ['ok', 'warning', 'failed', 'unknown'] as const
 export interface Check {
-  /** Where the plan lists its routes, and the check is of one of them. */
+  /** Set if the plan lists its routes and the check is about one of them. */
   readonly route?: string
   readonly check: string
   readonly status: (typeof STATUSES)[number]
@@ -37,7 +37,7 @@ interface Survey {
 }
 
 type Named<Subject> = readonly [check: string, look: (subject: Subject) => Promise<readonly Said[]>]
-/** Of the whole plan: what routes have in common is counted once. */
+/** Checks of the whole plan: what routes have in common is counted once. */
 const COMMON: readonly Named<WholeSurvey>[] = [
   ['plan', planFits],
   ['quotas', quotas],
@@ -57,7 +57,7 @@ interface WholeSurvey {
   readonly surveys: readonly Survey[]
 }
 
-/** What stands in the way of each route, in the order of the plan. One check that cannot be made does not hide the others. */
+/** Reports obstacles for each route, in the order of the plan. A check that cannot be made does not hide the others. */
 export async function preflightReport(
   plan: Plan,
   outside: Outside,
@@ -65,7 +65,7 @@ export async function preflightReport(
   now: Date,
 ): Promise<readonly Check[]> {
   const contexts = contextsOf(plan, outside, () => row, { overridesDrift: false })
-  // Before anything that takes its time.
+  // Read before anything that takes time.
   const clock = await reportOf('clock', () => clocks(contexts[0]!, now))
   const surveys = await Promise.all(
     contexts.map(async (context): Promise<Survey> => ({ context, facts: await readFacts(context), now })),
@@ -136,7 +136,7 @@ async function zones({ context: { plan, outside }, facts }: Survey): Promise<rea
 
 type Quota = readonly [what: string, name: string, used: number, more: number]
 
-/** What the routes need of it together. */
+/** The quotas of a load balancer, with what the routes need of them together. */
 async function quotasOfBalancer(
   { arn, dnsName }: LoadBalancer,
   surveys: readonly Survey[],

@@ -3,12 +3,12 @@ import { CredentialsRefused, TrafficError } from '../model/finding.ts'
 import { missingRightOf } from './aws-client.ts'
 
 /**
- * AWS says "too fast" with status 400, and "your session is over" with 403; both get better by waiting. So does a zone
- * that is still busy with another change.
+ * AWS reports "too fast" with status 400, and "your session is over" with 403; waiting helps in both cases. It also helps with
+ * a zone that is still busy with another change.
  */
 const PASSING =
   /^(?:Throttl\w*|RequestLimitExceeded|TooManyRequests\w*|RequestThrottled\w*|ServiceUnavailable\w*|ExpiredToken\w*|RequestExpired|PriorRequestNotComplete)$/
-/** Who asks is not known, or may not; some services say so with status 400. */
+/** The caller is unknown or lacks a permission; some services report that with status 400. */
 const REFUSED =
   /^(?:AccessDenied\w*|UnauthorizedOperation|AuthFailure|InvalidClientTokenId|InvalidAccessKeyId|UnrecognizedClient\w*|SignatureDoesNotMatch|InvalidSignature\w*|MissingAuthenticationToken\w*|OptInRequired)$/
 const ABSENT = new Set([
@@ -17,14 +17,14 @@ const ABSENT = new Set([
   ...['NoSuchHostedZone', 'NoSuchChange'],
 ])
 
-/** Nothing but other credentials, or more rights, would help. */
+/** True if nothing but other credentials, or more permissions, would help. */
 export function isRefusal(error: unknown): boolean {
   const { name = '', $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } }
   const status = $metadata?.httpStatusCode
   return status === 401 || status === 403 || name === 'CredentialsProviderError' || REFUSED.test(name)
 }
 
-/** A server that accepts and never answers would be waited for without end, and whoever waits watches nothing meanwhile. */
+/** Limits for every call. A server that accepts and never answers would be waited for without end, and nothing would be watched meanwhile. */
 export const patience = (callMs: number) => ({
   requestHandler: {
     connectionTimeout: 5_000,
@@ -34,7 +34,7 @@ export const patience = (callMs: number) => ({
   },
 })
 
-/** What is not there is an answer, not a failure. */
+/** Treats a missing object as an answer, not as a failure. */
 export async function orAbsent<T, O>(request: Promise<T>, otherwise: O): Promise<T | O> {
   try {
     return await request
@@ -44,7 +44,7 @@ export async function orAbsent<T, O>(request: Promise<T>, otherwise: O): Promise
   }
 }
 
-/** What AWS answered, in words that say who has to do what. */
+/** Puts errors of AWS into words that say who has to do what. */
 export async function translate<T>(what: string, request: () => Promise<T>): Promise<T> {
   try {
     return await request()

@@ -1,9 +1,9 @@
-/** When AWS answered last, in milliseconds, by its own clock, because that of this machine may be wrong. */
+/** The time of AWS's last answer, in milliseconds, by AWS's own clock, because that of this machine may be wrong. */
 export interface AnswerClock {
   last: number | undefined
-  /** When that answer arrived, by a clock of ours that nobody sets. */
+  /** The arrival of that answer, by a clock of this process that nobody can set. */
   heard: number
-  /** The last answer that showed rules of a load balancer. */
+  /** The time of the last answer that showed rules of a load balancer. */
   rules: number | undefined
 }
 export const answerClock = (): AnswerClock => ({ last: undefined, heard: 0, rules: undefined })
@@ -16,14 +16,14 @@ type Middleware = (next: Next, context: { readonly commandName?: string }) => Ne
 interface AnyClient {
   readonly middlewareStack: object
 }
-/** Each client has a type of its own for what is the same in all of them. */
+/** Each client declares a separate type for what is the same in all of them. */
 interface Stack {
   add(middleware: Middleware, options: { readonly step: 'initialize'; readonly name: string }): void
 }
 
 const DENIED = /^(?:AccessDenied\w*|UnauthorizedOperation|AuthorizationError\w*|NotAuthorized\w*)$/
 
-/** Notes the time of each answer, and the right that was missing where AWS refused a call. */
+/** Notes the time of each answer, and the missing permission if AWS refuses a call. */
 export function observed<Client extends AnyClient>(client: Client, service: string, clock?: AnswerClock): Client {
   const observe: Middleware = (next, { commandName = '' }) => {
     const call = commandName.replace(/Command$/, '')
@@ -40,7 +40,7 @@ export function observed<Client extends AnyClient>(client: Client, service: stri
         noteTime(answer.response)
         return answer
       } catch (error) {
-        // Also who says no, or that something is not there, says when.
+        // An answer that refuses, or that finds nothing, carries a time as well.
         noteTime((error as { readonly $response?: Answered['response'] }).$response)
         if (error instanceof Error && DENIED.test(error.name))
           Object.assign(error, { missingRight: `${service}:${call}` })

@@ -5,19 +5,19 @@ export interface Listener {
   readonly protocol: string
 }
 
-/** How much of what an account may have is used. */
+/** The used part of an account's quotas. */
 export interface Usage {
   readonly groupsInRegion: number
-  /** Of one load balancer. */
+  /** This and the following fields count for one load balancer. */
   readonly groups: number
   readonly rules: number
   readonly targets: number
 }
 
-/** What is only looked at, before a switch begins. */
+/** Facts that are only looked at, before a switch begins. */
 export interface BalancerFacts {
   listeners(loadBalancerArn: string): Promise<readonly Listener[]>
-  /** By the names that AWS gives them. */
+  /** The limits, by the names that AWS gives them. */
   limits(): Promise<ReadonlyMap<string, number>>
   usage(loadBalancerArn: string): Promise<Usage>
 }

@@ -14,10 +14,10 @@ import { type Forward, type ForwardRule, forwardRule, readRules } from './rules.
 
 export interface Health {
   readonly healthy: number
-  /** Targets that should answer: those that are on their way out are neither healthy nor unhealthy. */
+  /** Targets that should answer. Those that are draining are neither healthy nor unhealthy. */
   readonly total: number
   readonly draining: number
-  /** Why targets are not healthy, as AWS names it. */
+  /** The reasons why targets are not healthy, as AWS names them. */
   readonly reasons: readonly string[]
 }
 
@@ -27,19 +27,19 @@ export interface Balancer extends BalancerFacts {
   /** The group of a load balancer that the controller made for `namespace/ingress-service:port`. */
   groupOfResource(loadBalancerArn: string, resource: string): Promise<Mirrored | undefined>
   createTargetGroup(plan: RoutePlan, mirrored: Mirrored | undefined): Promise<string>
-  /** False while a rule still refers to it. */
+  /** Returns false while a rule still refers to it. */
   deleteTargetGroup(arn: string): Promise<boolean>
   attributes(arn: string): Promise<Readonly<Record<string, string>>>
   setAttributes(arn: string, attributes: Readonly<Record<string, string>>): Promise<void>
   health(arn: string): Promise<Health>
   rules(loadBalancerArn: string): Promise<readonly ForwardRule[]>
-  /** Past the controller, which does not follow or cannot be told. */
+  /** Bypasses the controller, when it does not follow or cannot be told. */
   forward(rule: ForwardRule, wanted: Forward): Promise<void>
 }
 
-/** What the controller writes on each target group: whose it is. */
+/** The tag in which the controller notes whose target group it is. */
 const RESOURCE_TAG = 'ingress.k8s.aws/resource'
-/** At most so many groups in one request for tags. */
+/** The most groups that one request for tags may name. */
 const TAGS_AT_ONCE = 20
 
 export async function openBalancer(region: string, callMs = CALL_MS, clock?: AnswerClock): Promise<Balancer> {
@@ -169,7 +169,7 @@ export async function openBalancer(region: string, callMs = CALL_MS, clock?: Ans
     },
     rules: (loadBalancerArn) =>
       translate(`read the rules of ${loadBalancerArn}`, () => orAbsent(readRules(aws, client, loadBalancerArn), [])),
-    // A rule that is gone meanwhile sends nobody anywhere.
+    // A rule that was deleted meanwhile sends nobody anywhere.
     forward: (rule, wanted) =>
       translate(`change rule ${rule.rule}`, () => orAbsent(forwardRule(aws, client, rule, wanted), undefined)),
   }

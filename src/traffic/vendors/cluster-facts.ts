@@ -2,7 +2,7 @@ import type { KubeConfig } from '@kubernetes/client-node'
 import { byName } from '../../by-name.ts'
 import { sourceGroupsIn, type TargetGroupBinding } from '../model/manifests.ts'
 
-/** A pod behind a Service, as its EndpointSlices tell it. */
+/** A pod behind a Service, as its EndpointSlices describe it. */
 export interface Endpoint {
   readonly zone: string | undefined
   readonly isReady: boolean
@@ -17,10 +17,10 @@ export interface ControllerFacts {
   readonly isReady: boolean
 }
 
-/** What is only looked at, before a switch begins. */
+/** Facts that are only looked at, before a switch begins. */
 export interface ClusterFacts {
   endpoints(namespace: string, service: string): Promise<readonly Endpoint[]>
-  /** Undefined: there is no such namespace. */
+  /** Undefined if there is no such namespace. */
   namespaceLabels(namespace: string): Promise<Readonly<Record<string, string>> | undefined>
   controllers(): Promise<readonly ControllerFacts[]>
   sourceSecurityGroups(namespace: string, service: string): Promise<readonly string[]>
@@ -44,7 +44,7 @@ export function clusterFacts(kubernetes: Kubernetes, config: KubeConfig, call: C
       return items.flatMap(({ endpoints = [], ports = [] }) =>
         (endpoints ?? []).map(({ zone, conditions }) => ({
           zone,
-          // Left out means ready.
+          // A missing condition means ready.
           isReady: conditions?.ready !== false,
           ports: (ports ?? []).flatMap(({ name, port }) => (port === undefined ? [] : [{ name, port }])),
         })),

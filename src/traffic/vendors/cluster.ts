@@ -7,7 +7,7 @@ import { CALL_MS } from './call-time.ts'
 import { type ClusterFacts, clusterFacts } from './cluster-facts.ts'
 import { kubernetesClient } from './kubernetes-client.ts'
 
-/** Owner of the fields that we apply; another owner's fields are never taken by force. */
+/** Owner of the fields that Weir applies. Fields of another owner are never taken by force. */
 export const FIELD_MANAGER = 'weir-traffic'
 
 export interface Cluster extends ClusterFacts {
@@ -24,21 +24,21 @@ export interface Cluster extends ClusterFacts {
     operations: readonly JsonPatchOperation[],
     dryRun?: boolean,
   ): Promise<void>
-  /** Takes the place of `patchIngress` where the cluster is changed through something else. */
+  /** Used instead of `patchIngress` where the cluster is changed through something else. */
   changeIngress?(live: Ingress, edit: IngressEdit, how: HowToChange): Promise<void>
   deleteIngress(namespace: string, name: string): Promise<void>
   deleteBinding(namespace: string, name: string): Promise<void>
-  /** The newest complaint of the controller about an object, as a hint for people. */
+  /** The newest warning event about an object, mostly from the controller, as a hint for people. */
   warning(namespace: string, name: string): Promise<string | undefined>
 }
 
-/** What is to be known of a change besides the change. */
+/** Circumstances of a change that matter besides the change itself. */
 export interface HowToChange {
   readonly dryRun: boolean
   readonly overridesDrift: boolean
   readonly isRollback: boolean
   readonly step: number
-  /** Where the plan lists its routes. */
+  /** Set if the plan lists its routes. */
   readonly route: string | undefined
 }
 
@@ -57,7 +57,7 @@ const INGRESS = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress' }
 const BINDING = { apiVersion: 'elbv2.k8s.aws/v1beta1', kind: 'TargetGroupBinding' }
 const SERVICE = { apiVersion: 'v1', kind: 'Service' }
 
-/** The client is large; it is loaded when a cluster is really spoken to. */
+/** The client is large, so it is loaded when a cluster is first used. */
 async function loadKubeconfig() {
   const kubernetes = await kubernetesClient()
   const config = new kubernetes.KubeConfig()
@@ -71,7 +71,7 @@ async function loadKubeconfig() {
   return { kubernetes, config }
 }
 
-/** What the kubeconfig offers. */
+/** The contexts that the kubeconfig offers. */
 export const contextNames = async (): Promise<readonly string[]> =>
   (await loadKubeconfig()).config.getContexts().map(({ name }) => name)
 
@@ -93,7 +93,7 @@ export async function openCluster(cluster: string, context: string | undefined, 
     const found = await call(`read ${type.kind} ${namespace}/${name}`, () =>
       objects.read({ ...type, metadata: { name, namespace } }).catch(absent),
     )
-    // The client returns class instances and dates; what we compare and store is plain JSON.
+    // The client returns class instances and dates, but Weir compares and stores plain JSON.
     return found === undefined ? undefined : (JSON.parse(JSON.stringify(found)) as T)
   }
   const remove = async (type: { apiVersion: string; kind: string }, namespace: string, name: string): Promise<void> => {
@@ -144,7 +144,7 @@ export async function openCluster(cluster: string, context: string | undefined, 
   }
 }
 
-/** A cluster that nobody can speak to; what does not need it can be done all the same. */
+/** A cluster that cannot be reached; whatever does not need it can still be done. */
 export function clusterAway(name: string, reason: unknown): Cluster {
   const refuse = () => Promise.reject(new RetryableError(`Cannot reach cluster ${name}: ${messageOf(reason)}`))
   return {
@@ -169,14 +169,14 @@ function useContext(config: KubeConfig, cluster: string, context: string | undef
   config.setCurrentContext(context)
 }
 
-/** Left to itself, a server that accepts and never answers is waited for five minutes. */
+/** Limits every call. Without this, a server that accepts and never answers is waited for five minutes. */
 function endCallsAfter(config: KubeConfig, callMs: number): void {
   const authenticate = config.applySecurityAuthentication.bind(config)
-  // Asked before each request of every client that is made of the config.
+  // Called before each request of every client that is made of the config.
   config.applySecurityAuthentication = async (request) => {
     await authenticate(request)
     const limit = new AbortController()
-    // An error of ours: the client writes into its message, which it may not in that of AbortSignal.timeout.
+    // An error made here, because the client writes into its message, which is not possible with that of AbortSignal.timeout.
     setTimeout(() => limit.abort(new RetryableError('it does not answer')), callMs).unref()
     request.setSignal(limit.signal)
   }
@@ -192,13 +192,13 @@ const absent = (error: unknown): undefined => {
   throw error
 }
 
-/** How API servers say that a tested value or the version of an object is another. */
+/** Wordings of API servers for a tested value, or the version of an object, that has changed. */
 const STALE = /testing value|test failed|error in our request|has been modified|latest version/i
 
-/** Forbidden, but not because of who asks. */
+/** Wordings of refusals that are not due to the caller's permissions. */
 const DENIED_BY_OTHERS = /admission webhook|exceeded quota|ValidatingAdmissionPolicy/i
 
-/** What the API server answered, in words that say who has to do what. */
+/** Puts answers of the API server into words that say who has to do what. */
 async function translate<T>(cluster: string, what: string, request: () => Promise<T>): Promise<T> {
   try {
     return await request()
@@ -207,7 +207,7 @@ async function translate<T>(cluster: string, what: string, request: () => Promis
       throw new RetryableError(`Cannot ${what} in cluster ${cluster}: ${error.message}`, { cause: error })
     const code = codeOf(error)
     const message = statusMessage(error)
-    // Not what was looked at any more: looked at again, it is either what we want, or drift, or simply newer.
+    // The object is not as it was read. Read again, it is either what is wanted, or drift, or simply newer.
     if ((code === 409 || code === 422) && STALE.test(message))
       throw new RetryableError(`Cluster ${cluster} refused to ${what}, because it changed meanwhile: ${message}`, {
         cause: error,
@@ -236,7 +236,7 @@ async function translate<T>(cluster: string, what: string, request: () => Promis
   }
 }
 
-/** Sockets and undici name their errors by words; a wrong kubeconfig has none and does not get better by waiting. */
+/** Errors of sockets and undici have a code in letters. A wrong kubeconfig has none, and waiting does not help with it. */
 const isNetworkTrouble = (error: unknown): boolean =>
   [error, (error as { cause?: unknown }).cause].some(
     (each) => typeof (each as { code?: unknown } | undefined)?.code === 'string',

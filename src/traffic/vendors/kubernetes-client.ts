@@ -14,7 +14,10 @@ export function kubernetesClient(): Promise<KubernetesClient> {
   return loading
 }
 
-/** It is made of some 700 files of types and services. Loaded together they hold up everybody for most of a second, so others are answered in between. */
+/**
+ * The client consists of some 700 files of types and services. Loaded at once, they block the process for most of a second, so
+ * other work is done in between.
+ */
 async function load(): Promise<KubernetesClient> {
   for (const folder of ['gen/models/', 'gen/apis/']) {
     const place = placeOf(folder)
@@ -28,7 +31,7 @@ async function load(): Promise<KubernetesClient> {
   return import('@kubernetes/client-node')
 }
 
-/** Undefined where the program was bundled, which has the client inside. */
+/** Undefined if the program was bundled, because then the client is inside. */
 function placeOf(folder: string): URL | undefined {
   try {
     return new URL(folder, import.meta.resolve('@kubernetes/client-node'))

@@ -3,10 +3,10 @@ import type { Outside } from '../effects/effect.ts'
 import { bindingNamespace, type Plan, type SideName } from '../model/plan.ts'
 import { routesOf } from '../model/routes.ts'
 
-/** What the clusters have now of what a plan touches, as YAML. */
+/** The live objects that a plan touches, as YAML. */
 export async function liveManifests(plan: Plan, outside: Outside): Promise<Record<SideName, string>> {
   const routes = routesOf(plan)
-  /** Routes may stand on one Ingress, which is read once. */
+  /** Routes may share an Ingress, which is read once. */
   const ingressesOf = (side: SideName) => {
     const places = new Map(
       routes.map((own) => [`${own[side].namespace}/${own[side].ingress.name}`, own[side]] as const),

@@ -9,13 +9,13 @@ import { CALL_MS } from './call-time.ts'
 export type Series = ReadonlyMap<number, number>
 
 export interface Span {
-  /** Whole periods since 1970, in seconds, so that both sides and every look have the same ones. */
+  /** Whole periods since 1970, in seconds, so that both sides and every look use the same ones. */
   readonly from: number
   readonly to: number
   readonly periodSeconds: number
 }
 
-/** Which target group of which load balancer, by their ARNs. */
+/** A target group and its load balancer, by their ARNs. */
 export interface GroupPlace {
   readonly loadBalancer: string
   readonly group: string
@@ -30,7 +30,7 @@ export interface Metrics {
     statistics: readonly Statistic[],
     span: Span,
   ): Promise<readonly (readonly Series[])[]>
-  /** A query of which each point is one number. */
+  /** Runs a query that yields one number for each point in time. */
   prometheus(query: string, span: Span): Promise<Series>
 }
 
@@ -87,7 +87,7 @@ const queryOf = (
   },
 })
 
-/** AWS says what gets better by waiting in its names; everything else has to be repaired by somebody. */
+/** Names of AWS errors that pass by waiting; everything else has to be repaired by somebody. */
 const PASSING =
   /Throttl|LimitExceeded|TooManyRequests|InternalService|ServiceUnavailable|Expired|Timeout|ECONN|ENOTFOUND/i
 

@@ -48,10 +48,10 @@ function forwardOf(
   ]
 }
 
-/** What a rule is to forward to. */
+/** The groups that a rule is to forward to, and its stickiness. */
 export type Forward = Pick<ForwardRule, 'groups' | 'isSticky' | 'durationSeconds'>
 
-/** What stands before the forward, authentication above all, stays as it is. */
+/** Changes only the forward action: actions before it, authentication above all, stay as they are. */
 export async function forwardRule(
   aws: Aws,
   client: ElasticLoadBalancingV2Client,
@@ -66,7 +66,7 @@ export async function forwardRule(
   const actions = (Rules[0]?.Actions ?? []).map((action): Action => {
     if (action.Type === 'forward') return { Type: 'forward', Order: action.Order, ForwardConfig }
     if (action.AuthenticateOidcConfig === undefined) return action
-    // AWS never tells the secret, and without this it would ask for it.
+    // AWS never returns the secret, and would ask for it without this.
     return { ...action, AuthenticateOidcConfig: { ...action.AuthenticateOidcConfig, UseExistingClientSecret: true } }
   })
   if (isDefault) await client.send(new aws.ModifyListenerCommand({ ListenerArn: listener, DefaultActions: actions }))

@@ -13,9 +13,9 @@ export interface Zones {
   zone(id: string): Promise<Zone | undefined>
   /** Every record set of exactly this name, as Route 53 has it. */
   records(zoneId: string, name: string): Promise<readonly ResourceRecordSet[]>
-  /** All or nothing. Deleting what has changed since it was read is refused, and worth another look. */
+  /** All changes are made or none. Deleting a record that has changed since it was read is refused, and worth another look. */
   change(zoneId: string, changes: readonly Change[], comment: string): Promise<string>
-  /** Whether every name server of the zone has the change; undefined for one that is too old to be known. */
+  /** Tells whether every name server of the zone has the change; undefined if the change is too old to be known. */
   isInSync(changeId: string): Promise<boolean | undefined>
 }
 
@@ -41,7 +41,7 @@ export async function openZones(region: string, callMs = CALL_MS, clock?: Answer
           )
           const own = (page.ResourceRecordSets ?? []).filter((record) => isSameName(record.Name!, name))
           found.push(...own)
-          // Records of one name stand together: behind the first other name there are none.
+          // Records of one name are adjacent: after the first other name there are none.
           if (!page.IsTruncated || !isSameName(page.NextRecordName ?? '', name)) return found
           start = {
             StartRecordName: page.NextRecordName,
@@ -73,6 +73,6 @@ export async function openZones(region: string, callMs = CALL_MS, clock?: Answer
 const describeBatch = (error: Error & { messages?: string[] | undefined }): string =>
   [messageOf(error), ...(error.messages ?? [])].filter((text) => text !== '').join('; ')
 
-/** What we wanted to delete is not there as it was, or what we wanted to create is there already. */
+/** True if a record to delete is not there as it was, or a record to create is there already. */
 const isStale = (error: Error): boolean =>
   /not found|do not match|already exists|conflicts with/i.test(describeBatch(error))
