@@ -15,7 +15,7 @@ import { queries } from './api/queries.ts'
 import { theme } from './look/theme.ts'
 import { router } from './places.tsx'
 
-// The server was updated under an open page: what the page knows how to load is gone.
+// The server was updated while the page was open, so the files that the page would load no longer exist.
 window.addEventListener('vite:preloadError', () => location.reload())
 
 createRoot(document.getElementById('root') as HTMLElement).render(

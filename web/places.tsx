@@ -1,4 +1,4 @@
-/** Every view has an address that can be sent to a colleague; each room knows its own. */
+/** Every view has an address that can be sent to a colleague. Each group of pages declares its own addresses. */
 import { createRouter } from '@tanstack/react-router'
 import { blueprintPlaces } from './blueprints/places.ts'
 import { dashboardPlaces } from './dashboards/places.ts'

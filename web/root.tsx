@@ -1,8 +1,8 @@
 import { createRootRoute, Outlet, useLocation } from '@tanstack/react-router'
 import { Frame, Lost } from './frame/frame.tsx'
 
-/** Whoever comes by a public link has no other page to go to, and need not be known. */
+/** Visitors with a public link have no other page to go to, and need not sign in. */
 const Root = () => (useLocation().pathname.startsWith('/shared/') ? <Outlet /> : <Frame />)
 
-/** What all pages lie in. */
+/** The root of all pages. */
 export const root = createRootRoute({ component: Root, notFoundComponent: Lost })

@@ -6,7 +6,7 @@ import { defineConfig } from 'vite'
 const root = import.meta.dirname
 const outDir = join(root, 'dist')
 
-/** Once, here, instead of at every request. */
+/** Compresses files once, at build time, instead of at every request. */
 const compressed = {
   name: 'compressed',
   closeBundle() {
@@ -25,15 +25,15 @@ export default defineConfig({
     outDir,
     emptyOutDir: true,
     chunkSizeWarningLimit: 2_000,
-    // Browsers preload by themselves; for two pages it would be a file of its own.
+    // Browsers preload by themselves; the polyfill would be a separate file for two pages.
     modulePreload: { polyfill: false },
-    // The pages may load files of their own server, and nothing written into an address.
+    // Pages may only load files from their own server, not data inside an address.
     assetsInlineLimit: 0,
-    // What every page needs, apart from what few do: charts are larger than all the rest.
+    // Separates what every page needs from what few pages need: charts are larger than all the rest.
     rolldownOptions: {
-      // The reference of the API is a page of its own: nothing of it is loaded on other pages.
+      // The API reference is a separate page: other pages load nothing of it.
       input: [join(root, 'index.html'), join(root, 'reference.html')],
-      // Libraries mark what runs in browsers; here everything does.
+      // Libraries mark code that runs in browsers; here all code does.
       onLog: (level, log, print) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : print(level, log)),
       output: {
         codeSplitting: {

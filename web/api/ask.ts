@@ -3,13 +3,13 @@ import { heard } from './silence.ts'
 
 export type Operation = keyof Operations
 export type AnswerTo<Name extends Operation> = Operations[Name]['answer']
-/** What an operation takes beside its name: values in the path, the query, headers, the body. */
+/** The input of an operation: values in the path, the query, headers, and the body. */
 export type Given<Name extends Operation> = Omit<Operations[Name], 'answer'>
 
-/** An answer that is none: the server's own sentence says what to change. */
+/** A request that failed. The message is the server's own and says what to change. */
 export class Refused extends Error {
   readonly status: number
-  /** What goes with the sentence, such as a record as it is now. */
+  /** Data sent with the message, for example the present state of a record. */
   readonly data: unknown
   constructor(message: string, status: number, data: unknown = null) {
     super(message)
@@ -25,7 +25,7 @@ interface Parts {
   readonly body?: unknown
 }
 
-/** By way of /api: without it, addresses of pages and of the API would be the same. */
+/** Uses /api, because otherwise addresses of pages and of the API would be the same. */
 function addressOf(template: string, { path = {}, query = {} }: Parts): string {
   const place = template.replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(String(path[key])))
   const given = Object.entries(query).flatMap(([key, value]) =>
@@ -34,13 +34,13 @@ function addressOf(template: string, { path = {}, query = {} }: Parts): string {
   return `/api${place}${given.length > 0 ? `?${new URLSearchParams(given)}` : ''}`
 }
 
-/** Only a page of this server can read its cookie: sent back, it shows that no other site made the request. */
+/** Only a page of this server can read the cookie. Sending its value back shows that no other site made the request. */
 function proofOfPage(): Record<string, string> {
   const [, value] = /(?:^|; )devlake_csrf=([^;]*)/.exec(document.cookie) ?? []
   return value ? { 'x-csrf-token': decodeURIComponent(value) } : {}
 }
 
-/** Refuses what a spread brings along: the server knows no other parameters than those described. */
+/** Refuses further properties that a spread may add, because the server accepts only the parameters that it describes. */
 export type NoOthers<Sent, Known> = Sent extends { readonly query: infer Query }
   ? Known extends { readonly query?: infer Parameters }
     ? { readonly query: { readonly [Key in Exclude<keyof Query, keyof NonNullable<Parameters>>]?: never } }
@@ -64,7 +64,7 @@ export async function ask<Name extends Operation, Sent extends Given<Name>>(
     signal: signal ?? null,
     headers: {
       accept: 'application/json',
-      // Of a file the browser writes its own, with the boundary.
+      // For a file the browser writes its own content type, which contains the boundary.
       ...(body !== undefined && !isFile && { 'content-type': 'application/json' }),
       ...(method !== 'GET' && proofOfPage()),
       ...header,

@@ -1,11 +1,11 @@
 import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
 import { type AnswerTo, ask, type Given, type NoOthers, type Operation, Refused } from './ask.ts'
 
-/** What the server refuses it refuses again; only silence is worth another attempt. */
+/** If the server refuses a request once, it refuses it again. Only a missing answer is worth another attempt. */
 const isWorthAnother = (attempts: number, error: Error) =>
   attempts < 3 && error instanceof Refused && error.status === 0
 
-/** A session that ended: the frame asks who looks at it, and shows the page to sign in on. */
+/** If the session has ended, asking for the user again makes the frame show the sign-in page. */
 function onError(error: Error) {
   if (error instanceof Refused && error.status === 401) void refresh('GET /v1/access')
 }
@@ -16,7 +16,7 @@ export const queries = new QueryClient({
   defaultOptions: { queries: { retry: isWorthAnother, staleTime: 5_000, refetchOnWindowFocus: true } },
 })
 
-/** A question to the server as TanStack Query takes it, kept under its own words. */
+/** A request as a TanStack query; its key is the operation with its parameters. */
 export const question = <Name extends Operation, Sent extends Given<Name>>(
   operation: Name,
   given?: Sent & NoOthers<Sent, Given<Name>>,
@@ -26,6 +26,6 @@ export const question = <Name extends Operation, Sent extends Given<Name>>(
     queryFn: ({ signal }) => (ask as (...all: unknown[]) => Promise<AnswerTo<Name>>)(operation, given, signal),
   })
 
-/** After a change: all that may show it is asked again. */
+/** Call this after a change: asks again for everything that may show it. */
 export const refresh = (...operations: readonly Operation[]) =>
   Promise.all(operations.map((operation) => queries.invalidateQueries({ queryKey: [operation] })))

@@ -1,4 +1,4 @@
-/** Whether the server answers, as the last request saw it. */
+/** Remembers whether the server answered the last request. */
 import { useSyncExternalStore } from 'react'
 
 let isSilent = false

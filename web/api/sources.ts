@@ -1,4 +1,4 @@
-/** Every source has the same routes, below its own name; their types are read from those of one of them. */
+/** Every source has the same routes, below its own name; their types are read from the routes of one source. */
 import type { AnswerTo, Operation } from './ask.ts'
 import { question } from './queries.ts'
 
@@ -7,17 +7,17 @@ export type SourceOperation = Extract<Operation, `${string} /plugins/github/${st
 export const ofSource = <Name extends SourceOperation>(operation: Name, plugin: string): Name =>
   operation.replace('/plugins/github/', `/plugins/${plugin}/`) as Name
 
-/** A source as it describes itself. */
+/** A source as the server describes it. */
 export type Source = AnswerTo<'GET /v1/sources'>[number]
 
-/** Those that are asked; what pushes has pages of its own. They change only with the version of the server. */
+/** Sources that Weir queries; push sources have their own pages. The list changes only with the version of the server. */
 export const askedSources = {
   ...question('GET /v1/sources'),
   staleTime: Number.POSITIVE_INFINITY,
   select: (all: readonly Source[]) => all.filter(({ isPushed }) => !isPushed),
 }
 
-/** Of a setting that is JSON. */
+/** Schema of a setting that is JSON. */
 export interface JsonSchema {
   readonly type?: string
   readonly properties?: Readonly<Record<string, JsonSchema>>

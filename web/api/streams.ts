@@ -1,4 +1,4 @@
-/** Answers that continue: progress of a run as events, and the log of a task as lines. */
+/** Streamed answers: the progress of a run as events, and the log of a task as lines. */
 import type { Pipeline, Task } from './description.ts'
 
 export interface Snapshot {
@@ -7,13 +7,13 @@ export interface Snapshot {
 }
 interface Listener {
   onSnapshot(snapshot: Snapshot): void
-  /** Whether news arrive; while they do not, somebody else has to ask. */
+  /** Tells whether events arrive. While they do not, the caller has to ask for the run itself. */
   onLive(isLive: boolean): void
 }
 
 const AGAIN_MS = 5_000
 
-/** Calls back at every change of a run until it is finished; gives the way to end it. Continues when the server is back. */
+/** Calls back at every change of a run until it is finished, and continues after the server was away. Returns a function that ends it. */
 export function followRun(id: number, { onSnapshot, onLive }: Listener): () => void {
   let source: EventSource | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -24,7 +24,7 @@ export function followRun(id: number, { onSnapshot, onLive }: Listener): () => v
     source.addEventListener('end', () => source?.close())
     source.onerror = () => {
       onLive(false)
-      // The browser tries again by itself, unless it was refused.
+      // The browser reconnects by itself, unless the server refused the request.
       if (source?.readyState === EventSource.CLOSED) timer = setTimeout(begin, AGAIN_MS)
     }
   }
@@ -35,7 +35,7 @@ export function followRun(id: number, { onSnapshot, onLive }: Listener): () => v
   }
 }
 
-/** Gives the lines of a log in pieces as they come; ends with the task, or when the server is gone. */
+/** Yields the lines of a log in pieces as they arrive. Ends with the task, or when the server is gone. */
 export async function* followLog(taskId: number, signal: AbortSignal): AsyncGenerator<readonly string[]> {
   const response = await fetch(`/api/v1/tasks/${taskId}/log`, { signal })
   if (!response.ok || !response.body)

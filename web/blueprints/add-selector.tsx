@@ -66,7 +66,7 @@ interface FormProps {
   readonly onDone: () => void
 }
 
-/** Whoever stops typing for so long wants to see what matches; the source is asked each time. */
+/** A pause in typing this long means that the user wants to see the matches; each time the source itself is asked. */
 const PAUSE_MS = 500
 
 function Form({ blueprint, connections, onDone }: FormProps) {
@@ -95,7 +95,7 @@ function Form({ blueprint, connections, onDone }: FormProps) {
     ...(scopeConfigId !== null && { scopeConfigId }),
     ...(isDoubtful && allowEmpty && { allowEmpty }),
   }
-  // A refusal is about what was sent, not about what is typed since.
+  // A refusal is about the values that were sent, not about later typing.
   const sent = JSON.stringify(body)
   const add = useMutation({
     mutationFn: (_sent: string) => ask('POST /v1/blueprints/{id}/selectors', { path: { id: blueprint.id }, body }),

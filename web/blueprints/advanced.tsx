@@ -10,7 +10,7 @@ import { useSaveBlueprint } from './save.ts'
 import { SaveBar } from './save-bar.tsx'
 import { When } from './when.tsx'
 
-/** A plan that somebody writes: it runs as it stands. */
+/** The editor of a blueprint whose plan is written by hand and runs as written. */
 export function AdvancedBlueprint({ blueprint, drawer, onDrawer }: EditorProps) {
   const isAdmin = useMay('admin')
   const stored = textOf(blueprint.plan)

@@ -15,7 +15,7 @@ import { refreshBlueprints } from './save.ts'
 
 const place = getRouteApi('/projects/$name')
 
-/** The tab of a project. */
+/** The blueprint tab of a project. */
 export function ProjectBlueprint({ project }: { readonly project: Project }) {
   const { drawer } = place.useSearch()
   const navigate = place.useNavigate()
@@ -55,7 +55,7 @@ export function Stored({ id, drawer, onDrawer }: Omit<EditorProps, 'blueprint'> 
   )
 }
 
-/** Deleted over the API, or never there. */
+/** Shown if the blueprint was deleted through the API, or never existed. */
 function Missing({ project }: { readonly project: string }) {
   const isAdmin = useMay('admin')
   const create = useMutation({

@@ -18,7 +18,7 @@ interface Draft extends Schedule {
   readonly text: string
 }
 
-/** A blueprint whose plan somebody writes. */
+/** The form for a new blueprint whose plan is written by hand. */
 export function NewBlueprint() {
   const { project } = place.useSearch()
   const navigate = place.useNavigate()

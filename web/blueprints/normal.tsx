@@ -14,7 +14,6 @@ import { When } from './when.tsx'
 
 export interface EditorProps {
   readonly blueprint: Blueprint
-  /** Which drawer is open. */
   readonly drawer: OpenDrawer | undefined
   readonly onDrawer: (drawer: OpenDrawer | undefined) => void
 }
@@ -23,7 +22,7 @@ type Changes = Partial<
   Pick<Blueprint, 'connections' | 'timeAfter' | 'isManual' | 'cronConfig' | 'skipOnFail' | 'enable' | 'name' | 'plan'>
 >
 
-/** Changes over what is stored, kept until they are saved; those that make no difference are none. */
+/** Unsaved changes, kept until they are saved. Changes equal to the stored value are left out. */
 export function useChanges(blueprint: Blueprint) {
   const [changes, setChanges] = useDraft<Changes>(`blueprint ${blueprint.id}`, {})
   const isSame = (name: keyof Changes) => JSON.stringify(changes[name]) === JSON.stringify(blueprint[name])

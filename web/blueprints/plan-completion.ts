@@ -1,4 +1,4 @@
-/** What may stand where somebody writes in a plan: fields of a task, plugins, subtasks, options. */
+/** Suggests what can be written at a place in a plan: fields of a task, plugins, subtasks, options. */
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
 import { syntaxTree } from '@codemirror/language'
 import type { EditorState } from '@codemirror/state'
@@ -57,7 +57,7 @@ function enclosing(node: Node, name: string): Node | null {
   return null
 }
 
-/** No property lies between them: the list itself holds the place. */
+/** True if no property lies between the node and the list, so that the node is directly in the list. */
 function isWithin(list: Node, node: Node): boolean {
   for (let each: Node | null = node; each && each.from !== list.from; each = each.parent) {
     if (each.name === 'Property' || each.name === 'Object') return false

@@ -9,7 +9,7 @@ const PlanText = lazy(() => import('./plan-text.tsx'))
 
 export const textOf = (plan: unknown): string => JSON.stringify(plan, null, 2)
 
-/** The plan that a text says; undefined where it is none. */
+/** Parses the plan in a text; undefined if the text is not a plan. */
 export function planIn(text: string): unknown[] | undefined {
   try {
     const plan: unknown = JSON.parse(text)
@@ -25,12 +25,12 @@ interface PlanEditorProps {
   readonly isReadOnly: boolean
 }
 
-/** Stages of tasks as JSON, with help: templates, completion, and what is wrong with its line and field. */
+/** Edits stages of tasks as JSON, with templates, completion, and problems that name their line and field. */
 export function PlanEditor({ text, onText, isReadOnly }: PlanEditorProps) {
   const plugins = useQuery({ ...question('GET /v1/plans/plugins'), staleTime: Number.POSITIVE_INFINITY })
   const [problems, setProblems] = useState<readonly PlacedProblem[]>([])
   const plan = planIn(text)
-  // Tasks alone are one stage; another one after it makes them a list of their own.
+  // A list of tasks alone is one stage. Before another stage is added, it becomes a list of stages.
   const stages = plan?.length && !plan.some(Array.isArray) ? [plan] : (plan ?? [])
   return (
     <section className="card" aria-label="Plan">
@@ -77,7 +77,7 @@ export function PlanEditor({ text, onText, isReadOnly }: PlanEditorProps) {
   )
 }
 
-/** Without the numbers of stage and task. */
+/** The path without the numbers of stage and task. */
 function fieldIn(path: PlacedProblem['path']): string {
   const first = path.findIndex((step) => typeof step === 'string')
   return first < 0 ? '' : path.slice(first).join('.')

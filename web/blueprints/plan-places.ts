@@ -1,4 +1,4 @@
-/** Where in the text of a plan something stands. */
+/** Finds places in the text of a plan. */
 import { ensureSyntaxTree, syntaxTree } from '@codemirror/language'
 import type { EditorState } from '@codemirror/state'
 
@@ -13,7 +13,7 @@ const childrenOf = (node: Node): Node[] => {
   return children
 }
 
-/** The name that a property has. */
+/** Returns the name of a property. */
 export function nameOf(state: EditorState, property: Node): string | undefined {
   const name = property.getChild('PropertyName')
   return name ? unquoted(state.sliceDoc(name.from, name.to)) : undefined
@@ -33,7 +33,7 @@ export const valueIn = (property: Node): Node | undefined =>
 export const propertyNamed = (state: EditorState, object: Node, name: string): Node | undefined =>
   object.getChildren('Property').find((property) => nameOf(state, property)?.toLowerCase() === name.toLowerCase())
 
-/** The part that a path leads to, or as far as it leads. */
+/** Finds the part of the plan that a path leads to, or follows the path as far as possible. */
 export function nodeAt(state: EditorState, path: readonly (string | number)[]): { from: number; to: number } {
   const tree = ensureSyntaxTree(state, state.doc.length, LONGEST_PARSE_MS) ?? syntaxTree(state)
   let found = childrenOf(tree.topNode).find(({ name }) => VALUES.includes(name)) ?? tree.topNode
@@ -51,7 +51,7 @@ export function nodeAt(state: EditorState, path: readonly (string | number)[]): 
       found = valueIn(property) ?? property
     }
   }
-  // Of something long its first line is enough.
+  // If the part is long, its first line is enough.
   const { to } = state.doc.lineAt(shown.from)
   return { from: shown.from, to: Math.max(shown.from, Math.min(shown.to, to)) }
 }

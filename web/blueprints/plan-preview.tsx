@@ -13,11 +13,11 @@ interface PlanPreviewProps {
   readonly isOpen: boolean
   readonly onClose: () => void
   readonly blueprintId?: number
-  /** What is not saved; the plan is made of it instead. */
+  /** Unsaved changes; if given, the plan is made from them. */
   readonly draft?: Draft | undefined
 }
 
-/** What a run would do, and what it should cost. */
+/** Shows what a run would do, and an estimate of what it would cost. */
 export function PlanPreview({ isOpen, onClose, blueprintId, draft }: PlanPreviewProps) {
   return (
     <Drawer

@@ -59,7 +59,7 @@ export default function PlanText({ text, onText, plugins, check, onProblems, isR
   const box = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
   const first = useRef(text)
-  // What the editor calls must be what the page has now, though the editor is made once.
+  // The editor is created once, but must call the functions that the page has now.
   const now = useRef({ onText, plugins, check, onProblems })
   now.current = { onText, plugins, check, onProblems }
   useEffect(() => {
@@ -122,7 +122,7 @@ export default function PlanText({ text, onText, plugins, check, onProblems, isR
   }, [isReadOnly])
   useEffect(() => {
     const editor = view.current
-    // From outside: a template, or what was discarded.
+    // The text was changed outside of the editor: by a template, or because changes were discarded.
     if (editor && editor.state.doc.toString() !== text)
       editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } })
   }, [text])

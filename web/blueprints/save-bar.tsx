@@ -4,13 +4,13 @@ interface SaveBarProps {
   readonly isChanged: boolean
   readonly isSaving: boolean
   readonly failure: Error | null
-  /** Why it cannot be saved yet. */
+  /** The reason why it cannot be saved yet. */
   readonly hint?: string | undefined
   readonly onSave: () => void
   readonly onDiscard: () => void
 }
 
-/** Stays in sight while something is not saved. */
+/** Stays visible while there are unsaved changes. */
 export function SaveBar({ isChanged, isSaving, failure, hint, onSave, onDiscard }: SaveBarProps) {
   if (!isChanged) return null
   return (

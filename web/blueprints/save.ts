@@ -23,7 +23,7 @@ const LABELS = {
   enable: 'Switched on',
 }
 
-/** Saves changes of a blueprint unless somebody else changed it meanwhile; `conflict` then lets one choose. */
+/** Saves changes of a blueprint unless somebody else has changed it meanwhile. Then `conflict` lets the user choose. */
 export const useSaveBlueprint = (
   onSaved: (saved: Blueprint) => void,
   onTheirs: (current: Blueprint, kept: Readonly<Record<string, unknown>>) => void,

@@ -24,7 +24,7 @@ interface SchedulePickerProps {
   readonly isDisabled?: boolean
 }
 
-/** How often; what a cron expression means is asked of the server while it is typed. */
+/** Chooses how often a blueprint runs. While a cron expression is typed, the server explains what it means. */
 export function SchedulePicker({ value: { isManual, cronConfig }, onChange, isDisabled = false }: SchedulePickerProps) {
   const isPreset = FREQUENCIES.some(({ value }) => value === cronConfig.trim())
   const [isWriting, setWriting] = useState(!isManual && !isPreset)

@@ -22,7 +22,7 @@ interface ScopePickerProps {
 const isOf = (connection: Connection) => (each: Chosen[number]) =>
   each.pluginName === connection.plugin && each.connectionId === connection.id
 
-/** What a project is made of, among what its sources are set up to collect. */
+/** Chooses the scopes of a project among those that its sources are set up to collect. */
 export function ScopePicker({ value, onChange, isDisabled }: ScopePickerProps) {
   const connections = useQuery(question('GET /v1/connections'))
   return (

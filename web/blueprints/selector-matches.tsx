@@ -11,13 +11,13 @@ export interface Question {
   readonly scopes: readonly string[]
   readonly except: readonly string[]
   readonly archived: boolean
-  /** Empty: whatever their topics. */
+  /** Empty: scopes with any topics. */
   readonly topic: string
 }
 
 export type Found = AnswerTo<'POST /v1/connections/{plugin}/{connectionId}/matches'>
 
-/** What of the source a selector fits now. */
+/** Asks which scopes of the source a selector matches now. */
 export const useSelectorMatches = ({ plugin, connectionId, scopes, except, archived, topic }: Question) =>
   useQuery({
     ...question('POST /v1/connections/{plugin}/{connectionId}/matches', {

@@ -17,7 +17,7 @@ type NewSelector = Given<'POST /v1/blueprints/{id}/selectors'>['body']
 
 interface SelectorsProps {
   readonly blueprint: Blueprint
-  /** Scopes are ticked that are not saved: what joins meanwhile would be lost with them. */
+  /** Ticked scopes are not saved yet. Scopes that a selector adds meanwhile would be lost when they are saved. */
   readonly isUnsaved: boolean
   readonly onAdd: () => void
 }
@@ -25,7 +25,7 @@ interface SelectorsProps {
 export const refreshSelectors = (plugin: string) =>
   Promise.all([refresh('GET /v1/blueprints/{id}/selectors'), refreshBlueprints(), refreshConnections(plugin)])
 
-/** Rules by which repositories and boards join by themselves. */
+/** Rules by which repositories and boards are added automatically. */
 export function Selectors({ blueprint, isUnsaved, onAdd }: SelectorsProps) {
   const isAdmin = useMay('admin')
   const selectors = useQuery(question('GET /v1/blueprints/{id}/selectors', { path: { id: blueprint.id } }))
@@ -153,7 +153,7 @@ function Now({ blueprint, selector: { plugin, connectionId, except, archived, to
   )
 }
 
-/** What it let in stays, so that it can be taken back. */
+/** Scopes that the selector has added stay, so that the deletion can be undone. */
 async function removeSelector(blueprintId: number, selector: Selector): Promise<void> {
   const { id: selectorId, ...rest } = selector
   const body = { ...rest, scopes: rest.scopes as NewSelector['scopes'], allowEmpty: true }
@@ -162,7 +162,7 @@ async function removeSelector(blueprintId: number, selector: Selector): Promise<
   const undo = async () => {
     notifications.hide(notice)
     try {
-      // It was there: whether it matches anything now is no question.
+      // The selector existed before, so it does not matter whether it matches anything now.
       await ask('POST /v1/blueprints/{id}/selectors', { path: { id: blueprintId }, body })
     } catch (error) {
       notifications.show({ color: 'red', title: 'It was not brought back', message: (error as Error).message })

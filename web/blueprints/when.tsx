@@ -10,7 +10,7 @@ interface WhenProps {
   readonly children?: ReactNode
 }
 
-/** When a blueprint of either mode runs. */
+/** Sets when a blueprint runs, for both modes. */
 export function When({ draft, change, isDisabled, children }: WhenProps) {
   return (
     <section className="card">

@@ -14,7 +14,7 @@ interface AddToOwnProps {
   readonly onClose: () => void
 }
 
-/** A panel of any dashboard, put onto one's own. */
+/** Adds a panel of any dashboard to one of the user's own dashboards. */
 export function AddToOwn({ panel, onClose }: AddToOwnProps) {
   const all = useQuery(question('GET /v1/own-dashboards'))
   const [title, setTitle] = useState('')

@@ -5,22 +5,22 @@ export type Refresh = (typeof REFRESHES)[number]
 export const MARKS = ['deployment', 'incident', 'switch', 'change'] as const
 export type Mark = (typeof MARKS)[number]
 
-/** What a dashboard shows; its addresses can be read and written like those of Grafana. */
+/** The state of a dashboard in its address, which is read and written as in Grafana. */
 export interface DashboardSearch {
   readonly from?: string
   readonly to?: string
   readonly refresh?: Refresh
   readonly compare?: true
-  /** Kinds of marks with commas between; left out: all, `none`: none. */
+  /** Kinds of annotations, separated by commas. Left out: all kinds; `none`: no kind. */
   readonly marks?: string
-  /** Nothing but panels. */
+  /** Shows nothing but panels. */
   readonly kiosk?: true
-  /** The metric whose items are open, of the whole range or of a part of it. */
+  /** The metric whose items are shown, for the whole range or for a part of it. */
   readonly explain?: string
   readonly reason?: string
   readonly since?: string
   readonly until?: string
-  /** The panels of one's own dashboard are being arranged. */
+  /** True while the user arranges the panels of an own dashboard. */
   readonly edit?: true
   /** The drawer with public links is open. */
   readonly share?: true

@@ -1,4 +1,4 @@
-/** One's own dashboard while it is arranged: by hand, by buttons and by keyboard. */
+/** Arranges an own dashboard: by dragging, with buttons, and with the keyboard. */
 import { Button, Drawer, NativeSelect, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useQueries, useQuery } from '@tanstack/react-query'

@@ -1,4 +1,4 @@
-/** Values by what kind their column is of. */
+/** Writes values according to the kind of their column. */
 import { bytes, short } from '../parts/amounts.ts'
 import { count, duration, exactly, oneOf, type Quantity, quantity, when } from '../parts/words.ts'
 
@@ -8,7 +8,7 @@ const months = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric
 export const isNumeric = ({ kind }: { readonly kind: string }): boolean =>
   !['text', 'moment', 'day', 'address'].includes(kind)
 
-/** Null where there is none. */
+/** Null if there is no number. */
 export function numberOf(value: unknown): number | null {
   if (value === null || value === undefined || value === '') return null
   const number = Number(value)
@@ -18,7 +18,7 @@ export function numberOf(value: unknown): number | null {
 export const dayText = (moment: string | number): string => days.format(new Date(moment))
 export const monthText = (moment: string | number): string => months.format(new Date(moment))
 
-/** The parts of a large number: `3 d 4 h`, `11.8 %`. */
+/** The parts of a number in large letters: `3 d 4 h`, `11.8 %`. */
 export function partsOf(value: number, kind: string): readonly Quantity[] {
   if (kind === 'seconds') return quantity(value / 60, 'minutes')
   if (kind === 'bytes') {
@@ -43,7 +43,7 @@ export function textOf(value: unknown, kind: string): string {
     .join(' ')
 }
 
-/** What stands behind the short form, for a pointer that rests on it. */
+/** The exact value behind the short form, shown when the pointer rests on it. */
 export function exactText(value: unknown, kind: string): string | undefined {
   if (value === null || value === undefined || value === '') return undefined
   if (kind === 'moment') return exactly(String(value))
@@ -54,7 +54,7 @@ export function exactText(value: unknown, kind: string): string | undefined {
   return kind === 'count' ? amount : `${amount} ${amount === '1' ? oneOf(kind) : kind}`
 }
 
-/** How much more or less, in words without a sign. */
+/** The size of a difference in words, without a sign. */
 export function differenceText(size: number, kind: string): string {
   if (kind === 'share') return `${count(size * 100)} pts`
   if (kind === 'minutes') return duration(size)
@@ -62,7 +62,7 @@ export function differenceText(size: number, kind: string): string {
 }
 
 export type Level = 'good' | 'attention' | 'bad'
-/** By the limits of a panel: from good to bad, or the other way round. */
+/** Compares with the limits of a panel, which lead from good to bad, or from bad to good if higher is better. */
 export function levelOf(
   value: number,
   limits: readonly number[],

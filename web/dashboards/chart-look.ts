@@ -1,4 +1,4 @@
-/** The colours of the page, and what all pictures share. */
+/** Colours of the page, and settings that all charts share. */
 export interface Colours {
   readonly text: string
   readonly quiet: string
@@ -22,7 +22,7 @@ export function coloursOf(element: Element): Colours {
   }
 }
 
-/** One has the accent; of many, what is beyond six is grey. */
+/** A single series has the accent colour. Of several, those after the sixth are grey. */
 export const colourOf = (colours: Colours, place: number, size: number): string =>
   size === 1 ? colours.accent : (colours.series[place] ?? colours.before)
 

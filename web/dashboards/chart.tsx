@@ -1,4 +1,4 @@
-/** Pictures by ECharts: loaded when the first of them is to be seen. */
+/** Charts drawn by ECharts, which is loaded when the first chart comes into view. */
 import { useComputedColorScheme } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { BarChart, LineChart, ScatterChart } from 'echarts/charts'
@@ -24,7 +24,7 @@ interface ChartProps {
   readonly range: Period
   readonly height: number
   readonly label: string
-  /** Drawn last: for a picture to keep. */
+  /** The last chart drawn, for saving it as a picture. */
   readonly chart: RefObject<EChartsType | null>
   readonly onPick?: ((part: Period) => void) | undefined
   readonly onRange?: ((range: Period) => void) | undefined
@@ -72,10 +72,10 @@ interface Selected {
   readonly left: number
   readonly width: number
 }
-/** A hand is never quite still. */
+/** While clicking, a hand never keeps quite still. */
 const CLICK_PIXELS = 6
 
-/** A drag chooses a range, a click the items of an interval. */
+/** Dragging selects a range; clicking opens the items of an interval. */
 function useBrush(
   chart: RefObject<EChartsType | null>,
   course: Course | null,
@@ -90,7 +90,7 @@ function useBrush(
     const momentAt = (x: number) => Number(drawn.convertFromPixel({ xAxisIndex: 0 }, x))
     let start: number | undefined
     const begin = ({ offsetX, offsetY, event }: Pointed) => {
-      // A finger scrolls the page.
+      // Touch is ignored, because a finger scrolls the page.
       if ((event as PointerEvent).pointerType === 'touch' || event.type.startsWith('touch')) return
       if (drawn.containPixel({ gridIndex: 0 }, [offsetX, offsetY])) start = offsetX
     }

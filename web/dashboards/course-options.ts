@@ -1,11 +1,11 @@
-/** Lines and bars over time, as ECharts draws them. */
+/** ECharts options for lines and bars over time. */
 import type { EChartsCoreOption } from 'echarts/core'
 import { dayText, exactText, monthText, textOf } from './cells.ts'
 import { axisText, type Colours, colourOf, escaped, FONT, MOST_COLOURS, tooltip } from './chart-look.ts'
 import { type Course, endOf, type Series } from './series.ts'
 import type { Annotation, Panel, Period } from './view.ts'
 
-/** Steps of durations that people say, in minutes. */
+/** Steps of durations that people use, in minutes. */
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 7200, 14_400, 28_800, 43_200, 86_400, 172_800]
 const MOST_TICKS = 4
 
@@ -28,7 +28,7 @@ export interface CourseDrawing {
   readonly width: number
 }
 
-/** Wide enough for `1 d 12 h`; the marks below begin where the picture does. */
+/** Wide enough for `1 d 12 h`; the annotations below begin at the same place as the chart. */
 const AXIS_PIXELS = 60
 
 const MARK_WORDS = {
@@ -38,7 +38,7 @@ const MARK_WORDS = {
   change: 'Counted differently',
 } as const
 
-/** Where an interval stands: in its middle. */
+/** Points are drawn in the middle of their interval. */
 const middleOf = (course: Course, place: number): number => ((course.times[place] ?? 0) + endOf(course, place)) / 2
 
 export function courseOption(drawing: CourseDrawing): EChartsCoreOption {
@@ -62,7 +62,7 @@ export function courseOption(drawing: CourseDrawing): EChartsCoreOption {
     textStyle: FONT,
     ...(hasLegend && {
       legend: {
-        // Marks stand under the picture, and are no part of it.
+        // Annotations are below the chart and not in its legend.
         data: series.map(({ name }) => name),
         top: 0,
         left: 0,
@@ -112,7 +112,7 @@ export function courseOption(drawing: CourseDrawing): EChartsCoreOption {
   }
 }
 
-/** Labels at the ends of lines, where they do not lie over each other. */
+/** Lines get labels at their ends only if the labels do not overlap. */
 const LEAST_GAP = 0.1
 function canBeLabelled(series: readonly Series[]): boolean {
   if (series.length < 2 || series.length > MOST_COLOURS) return false
@@ -152,7 +152,7 @@ function oneSeries(
   }
 }
 
-/** The period before, in grey, interval by interval. */
+/** The period before, in grey, drawn interval by interval. */
 function beforeSeries({ before, course, colours }: CourseDrawing, kinds: readonly string[]) {
   return (before?.series ?? []).map((each) => ({
     ...{ name: `${each.name}, period before`, type: 'line', color: colours.before, silent: true, symbol: 'none' },
@@ -163,7 +163,7 @@ function beforeSeries({ before, course, colours }: CourseDrawing, kinds: readonl
   }))
 }
 
-/** Ticks, dots and diamonds in a strip under the picture: cause and effect above each other. */
+/** Ticks, dots and diamonds in a strip below the chart, so that cause and effect are above each other. */
 function markSeries(annotations: readonly Annotation[], colours: Colours, axis: number) {
   const looks = {
     deployment: { symbol: 'rect', symbolSize: [1, 10], color: colours.quiet },
@@ -184,7 +184,7 @@ function markSeries(annotations: readonly Annotation[], colours: Colours, axis: 
   }))
 }
 
-/** The words beside an interval. */
+/** The text of the tooltip for an interval. */
 function hint({ course, before }: CourseDrawing, points: unknown): string {
   const [point] = [points].flat() as { axisValue?: number; value?: [number, number] }[]
   const moment = Number(point?.axisValue ?? point?.value?.[0])
@@ -215,7 +215,7 @@ function intervalText(course: Course, place: number): string {
   return days <= 1 ? dayText(start) : `${dayText(start)} – ${dayText(end - 1)}`
 }
 
-/** The interval that a moment falls in. */
+/** Finds the interval that a moment belongs to. */
 export function placeAt(course: Course, moment: number): number | undefined {
   const place = course.times.findLastIndex((start) => start <= moment)
   return place >= 0 && moment <= endOf(course, place) ? place : undefined

@@ -45,7 +45,7 @@ export function DashboardPage() {
   const range = rangeOf(search)
   const asked = useQuery({
     ...question('GET /v1/dashboards/{dashboard}', { path: { dashboard: name }, query: range }),
-    // A new range of the same dashboard: what there is stays until it is known.
+    // When the range of the same dashboard changes, the old data stays until the new data arrives.
     placeholderData: (before) => (before?.name === name ? keepPreviousData(before) : undefined),
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
@@ -91,7 +91,7 @@ export function DashboardPage() {
   )
 }
 
-/** Relative ranges move on; what is asked with fixed ones is asked again. */
+/** With a relative range, the new range makes the panels load again. With a fixed range, this makes them load. */
 async function refreshAll(name: string): Promise<void> {
   const rangeNow = () =>
     JSON.stringify(
@@ -112,7 +112,7 @@ function useRefresh(name: string, every: Refresh | undefined): void {
   }, [name, every])
 }
 
-/** Nothing but panels; Escape leads back. */
+/** Shows only panels. Escape leaves this mode. */
 function useKiosk(isOn: boolean, onSearch: Change): void {
   useEffect(() => {
     if (!isOn) return
@@ -181,7 +181,7 @@ function Viewed({ definition, search, onSearch, onRefresh }: ViewedProps) {
   )
 }
 
-/** The same object while nothing changes: panels compare. */
+/** Returns the same object while nothing changes, because panels compare it. */
 function useValues(definition: Definition, search: DashboardSearch): Values {
   const text = JSON.stringify(valuesOf(definition, search))
   return useMemo(() => JSON.parse(text) as Values, [text])

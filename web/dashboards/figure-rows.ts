@@ -1,4 +1,4 @@
-/** What the one row of a panel of numbers says, and what became of it. */
+/** Texts for panels that show one number: words that replace it, and its change since the period before. */
 import { differenceText, numberOf, textOf } from './cells.ts'
 
 interface Figures {
@@ -9,23 +9,23 @@ interface Figures {
 const cellOf = ({ columns, rows }: Figures, column: string): unknown =>
   rows[0]?.[columns.findIndex(({ name }) => name === column)]
 
-/** What is said where a 0 may not be true: of a median of days, it would say that there were none; of a rate, that nothing failed. */
+/** Words for places where 0 could mislead: a median of 0 days would say that there were none, a rate of 0 that nothing failed. */
 export function wordsOf(figures: Figures): string | undefined {
   const words = numberOf(figures.rows[0]?.[0]) === 0 ? cellOf(figures, 'words') : undefined
   return typeof words === 'string' ? words : undefined
 }
 
-/** A rate of none that nobody can know. */
+/** True for words without a number at the beginning: then the rate is unknown. */
 const isUnknown = (words: string | undefined) => words !== undefined && !/^\d/.test(words)
 
 export interface FigureChange {
   readonly words: string
   readonly isGood: boolean | null
-  /** How it was before. */
+  /** The value of the period before. */
   readonly before: string
 }
 
-/** Undefined where one of the two is not known. */
+/** Undefined if one of the two values is unknown. */
 export function changeOf(
   { better }: { readonly better: 'higher' | 'lower' | null },
   figures: Figures,
@@ -37,7 +37,7 @@ export function changeOf(
   const [words, wordsBefore] = [wordsOf(figures), wordsOf(earlier)]
   if (kind === 'share' && [words, wordsBefore].some(isUnknown)) return undefined
   const before = wordsBefore ?? textOf(past, kind)
-  // Both are said by how many there were: that the two medians are 0 would be no comparison of these.
+  // Both values are shown as counts. Comparing their medians, which are both 0, would say nothing about them.
   const isByCount = kind !== 'share' && words !== undefined && wordsBefore !== undefined
   const countOf = (some: Figures) => numberOf(cellOf(some, 'counted')) ?? 0
   const difference = isByCount ? countOf(figures) - countOf(earlier) : value - past

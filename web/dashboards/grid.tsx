@@ -3,13 +3,13 @@ import { PanelCard } from './panel.tsx'
 import { type Panel, useView } from './view.ts'
 
 const ROW_PIXELS = 30
-/** On a middling screen two stand beside each other, or one alone. */
+/** On a screen of medium width, two panels stand side by side, or one alone. */
 const middling = (width: number) => (width <= 12 ? (width <= 8 ? 12 : 24) : 24)
 
 export const placeOf = ({ width, height }: Pick<Panel, 'width' | 'height'>): CSSProperties =>
   ({ '--span': width, '--span-middle': middling(width), '--height': `${height * ROW_PIXELS}px` }) as CSSProperties
 
-/** 24 columns, of which a phone has one. */
+/** A grid of 24 columns; on a phone, one column. */
 export function Grid(): ReactNode {
   const { definition } = useView()
   return definition.sections.map(({ title, panels }, section) => (

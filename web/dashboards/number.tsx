@@ -9,7 +9,7 @@ interface NumberProps {
   readonly before: PanelRows | undefined
 }
 
-/** One large number, what it rests on, and how it was in as long a time before. */
+/** A large number, what it is based on, and its change since an equally long period before. */
 export function NumberFigure({ panel, rows, before }: NumberProps) {
   const kind = rows.columns[0]?.kind ?? 'count'
   const value = numberOf(rows.rows[0]?.[0])
@@ -40,9 +40,9 @@ export function NumberFigure({ panel, rows, before }: NumberProps) {
   )
 }
 
-/** Further columns say what the number is made of. */
+/** The further columns tell what the number is based on. */
 function basisOf({ columns, rows }: PanelRows): string {
-  /** "6 of 6 items" would say that there could have been fewer. */
+  /** "6 of 6 items" would suggest that there could have been fewer. */
   const isCount = (all: number) => columns[0]?.kind === 'count' && numberOf(rows[0]?.[0]) === all
   return columns
     .slice(1)

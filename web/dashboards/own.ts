@@ -1,4 +1,4 @@
-/** Changes of one's own dashboards. Each is saved at once, and can be undone. */
+/** Changes of the user's own dashboards. Each is saved at once and can be undone. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type AnswerTo, ask } from '../api/ask.ts'
 import { queries, question, refresh } from '../api/queries.ts'
@@ -15,7 +15,7 @@ export const WIDTHS = [
 ] as const
 type Width = (typeof WIDTHS)[number]['value']
 
-/** The nearest that one can choose. */
+/** The nearest width that users can choose. */
 export const widthLike = (width: number): Width => WIDTHS.findLast(({ value }) => value <= width)?.value ?? 6
 
 export const useOwn = (id: number) => useQuery(question('GET /v1/own-dashboards/{id}', { path: { id } }))
@@ -35,7 +35,7 @@ export async function saveOwn(seen: OwnDashboard, { panels, ...rest }: Changes):
   return saved
 }
 
-/** Where somebody else was faster, theirs is shown instead. */
+/** If somebody else has saved first, their version is shown instead. */
 export function useSaveOwn(seen: OwnDashboard) {
   return useMutation({
     mutationFn: (changes: Changes) => saveOwn(seen, changes),

@@ -22,7 +22,7 @@ const DOTS = 'M4.5 10h.01M10 10h.01M15.5 10h.01'
 
 const isOverTime = ({ look }: Panel) => look === 'lines' || look === 'bars'
 
-/** One that fails or is empty says so; the others continue. */
+/** A panel that fails or is empty says so; the other panels are not affected. */
 export function PanelCard({ panel }: { readonly panel: Panel }) {
   const { rowsOf, isCompared } = useView()
   const rows = useQuery(rowsOf(panel, 'now'))
@@ -115,7 +115,7 @@ function Body({ panel, rows, before, isTable, chart }: BodyProps) {
   )
 }
 
-/** For those who do not see the picture: what it ends with. */
+/** The label for people who do not see the chart: its latest value, or the number of bars. */
 function labelOf(panel: Panel, rows: PanelRows): string {
   if (!isOverTime(panel)) return `${panel.title}, ${rows.rows.length} bars`
   const [first] = courseOf(rows).series

@@ -1,4 +1,4 @@
-/** A panel as a picture to keep: title, range and source stand in it. */
+/** Saves a panel as a picture that contains title, range and source. */
 import type { EChartsType } from 'echarts/core'
 
 interface PictureText {

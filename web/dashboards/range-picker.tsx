@@ -19,9 +19,9 @@ const QUICK: readonly (Period & { readonly label: string })[] = [
 ]
 
 interface RangePickerProps {
-  /** As the address says it. */
+  /** The range as written in the address. */
   readonly range: Period
-  /** What that is now, as far as it is known. */
+  /** The present start and end of the range, if already known. */
   readonly moments: Period | undefined
   readonly onChoose: (range: Period) => void
 }
@@ -71,7 +71,7 @@ function CustomRange({ range, moments, onChoose }: RangePickerProps) {
   const isBackwards = from > to
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    // Both days belong to it.
+    // The range includes both days.
     if (!isBackwards) onChoose({ from: `${from}T00:00:00.000Z`, to: `${to}T23:59:59.999Z` })
   }
   return (

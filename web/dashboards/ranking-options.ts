@@ -1,4 +1,4 @@
-/** Bars beside names, as ECharts draws them. */
+/** ECharts options for bars beside names. */
 import type { EChartsCoreOption } from 'echarts/core'
 import { isNumeric, numberOf, textOf } from './cells.ts'
 import { axisText, type Colours, colourOf, escaped, FONT, tooltip } from './chart-look.ts'
@@ -6,11 +6,11 @@ import type { PanelRows } from './view.ts'
 
 export const RANK_HEIGHT = 28
 export const MOST_RANKS = 50
-/** What a letter beside a bar takes, in pixels, and how much of a panel may go to letters. */
+/** Pixels of a letter beside a bar, and the most pixels of a panel for letters. */
 const LETTER = 6.5
 const MOST_ROOM = 340
 
-/** What is measured in the unit of the first is drawn; the rest is said beside it. */
+/** Draws the columns with the same unit as the first one; the others are written beside the bars. */
 export function rankingOption({ columns, rows }: PanelRows, colours: Colours): EChartsCoreOption {
   const measures = columns.flatMap((column, index) =>
     index > 0 && isNumeric(column) && column.name !== 'counted' ? [{ column, index }] : [],

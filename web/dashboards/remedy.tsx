@@ -8,7 +8,7 @@ interface Way {
   readonly at: Address
 }
 
-/** Where something can be done about what is missing. */
+/** Returns the page where the user can do something about missing data. */
 function wayOf(group: string, project: string | undefined): Way {
   if (group === 'Sources') return { words: 'Show sources', at: { path: '/sources' } }
   if (group === 'Operation') return { words: 'Show runs', at: { path: '/runs' } }
@@ -16,7 +16,7 @@ function wayOf(group: string, project: string | undefined): Way {
   return { words: 'Change what is collected', at: { path: pathOf`/projects/${project}`, search: { tab: 'blueprint' } } }
 }
 
-/** An empty panel says why it may be so, and leads to where that is mended. */
+/** Shown in an empty panel: a possible reason, and a link to the place where it can be fixed. */
 export function Nothing({ panel }: { readonly panel: Panel }) {
   const { definition, values, own } = useView()
   const way = wayOf(definition.group, projectOf(values))
@@ -38,7 +38,7 @@ export function Nothing({ panel }: { readonly panel: Panel }) {
   )
 }
 
-/** Of a variable that has no value to choose from. */
+/** Shown if a variable has no values to choose from. */
 export function NoValues({ variable, values }: { readonly variable: Variable; readonly values: Values }) {
   const isAdmin = useMay('admin')
   const way: Way =
@@ -60,7 +60,7 @@ interface MissingFieldProps {
   readonly field: { readonly name: string; readonly title: string; readonly table: string }
 }
 
-/** A dashboard reads a field that nobody has added yet: what that means, and the way to add and fill it. */
+/** Shown if a dashboard reads a field that nobody has added yet: what that means, and how to add and fill it. */
 export function MissingField({ field: { name, title, table } }: MissingFieldProps) {
   const isAdmin = useMay('admin')
   return (

@@ -1,4 +1,4 @@
-/** Addresses: ranges and variables stand in them as Grafana writes them, everything else as the router does. */
+/** Addresses: writes ranges and variables as Grafana does, and everything else as the router does. */
 import { defaultParseSearch, defaultStringifySearch } from '@tanstack/react-router'
 
 const isPlain = (name: string) => name.startsWith('var-') || name === 'from' || name === 'to'

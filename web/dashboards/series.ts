@@ -1,22 +1,22 @@
-/** Rows of a panel over time as lines or bars: one for each further column, or for each `metric` of a column `value`. */
+/** Turns the rows of a panel over time into lines or bars: one per further column, or one per `metric` of a column `value`. */
 import { isNumeric, numberOf } from './cells.ts'
 import type { Column, PanelRows } from './view.ts'
 
 export interface Series {
   readonly name: string
   readonly kind: string
-  /** By the places of `times`. */
+  /** In the order of `times`. */
   readonly values: readonly (number | null)[]
 }
 export interface Course {
   /** Starts of the intervals, in milliseconds. */
   readonly times: readonly number[]
   readonly series: readonly Series[]
-  /** How many items each point rests on, where it is known. */
+  /** Number of items behind each point, if known. */
   readonly counted: readonly (number | null)[] | null
 }
 
-/** What it rests on is said beside a point, not drawn. */
+/** This column is written beside a point, not drawn. */
 const COUNTED = 'counted'
 
 export function courseOf({ columns, rows }: Pick<PanelRows, 'columns' | 'rows'>): Course {
@@ -47,12 +47,12 @@ export function courseOf({ columns, rows }: Pick<PanelRows, 'columns' | 'rows'>)
   }
 }
 
-/** Nothing happened in all the time: that is no data, not a line at the bottom. */
+/** True if nothing happened in the whole range. That is shown as missing data, not as a line at the bottom. */
 export const isNothing = ({ series }: Course): boolean =>
   series.every(({ values, kind }) => values.every((value) => value === null || (value === 0 && kind === 'count')))
 
 const DAY = 86_400_000
-/** The end of an interval: where the next begins. */
+/** The end of an interval is the start of the next one. */
 export function endOf({ times }: Pick<Course, 'times'>, place: number): number {
   const [start = 0, next] = [times[place], times[place + 1]]
   if (next !== undefined) return next

@@ -13,7 +13,7 @@ type Link = AnswerTo<'GET /v1/shared-dashboards'>[number]
 interface ShareProps {
   readonly definition: Definition
   readonly values: Values
-  /** As the address says it: what is relative stays so. */
+  /** The range as written in the address: a relative range stays relative. */
   readonly range: Period
   readonly onClose: () => void
 }
@@ -26,7 +26,7 @@ const LIVES = [
   { value: '365', label: 'For a year' },
 ]
 
-/** Links by which anybody sees this dashboard, and nothing else. */
+/** Public links: whoever has one sees this dashboard and nothing else. */
 export function Share({ definition, values, range, onClose }: ShareProps) {
   const [days, setDays] = useState('')
   const links = useQuery(question('GET /v1/shared-dashboards'))

@@ -10,10 +10,10 @@ import { Grid } from './grid.tsx'
 import { type View, ViewContext } from './view.ts'
 
 const place = getRouteApi('/shared/$token')
-/** Such pages hang on walls. */
+/** Screens on walls often show such pages. */
 const EVERY_MS = 5 * 60_000
 
-/** A dashboard by its public link: nothing to choose, and nowhere to go. */
+/** A dashboard behind a public link: without choices, and without links to other pages. */
 export function SharedPage() {
   const { token } = place.useParams()
   const shared = useQuery({
@@ -36,7 +36,7 @@ export function SharedPage() {
             path: { token, panel: panel.name },
             query: { period },
           }),
-          // Asked again with each new range.
+          // A new range makes a new key, so the rows are asked for again.
           queryKey: ['GET /v1/shared/{token}/panels/{panel}', token, panel.name, period, data.range.to],
           placeholderData: keepPreviousData,
           staleTime: Number.POSITIVE_INFINITY,

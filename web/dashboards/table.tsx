@@ -59,7 +59,7 @@ function addressOf(columns: readonly Column[], { link }: Column, row: readonly u
   return place < 0 ? '' : String(row[place] ?? '')
 }
 
-/** Only addresses of pages: whatever a tool wrote there. */
+/** Only addresses of pages become links: tools may have written anything there. */
 const isAddress = (text: string) => /^(https?:\/\/|\/)/i.test(text)
 
 function Cell({

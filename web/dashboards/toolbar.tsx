@@ -10,7 +10,7 @@ export const rangeOf = ({ from = DEFAULT_RANGE.from, to = DEFAULT_RANGE.to }: Da
 export const marksOf = ({ marks }: DashboardSearch): readonly Mark[] =>
   marks === undefined ? MARKS : MARKS.filter((each) => marks.split(',').includes(each))
 
-/** Without what is as it is to begin with. */
+/** Leaves out the default, which shows all annotations. */
 const marksText = (marks: readonly Mark[]): Pick<DashboardSearch, 'marks'> =>
   marks.length === MARKS.length ? {} : { marks: marks.join(',') || 'none' }
 

@@ -7,10 +7,10 @@ import type { DashboardSearch } from './address.ts'
 import { ALL, type Definition, type Values, type Variable } from './view.ts'
 
 const searchName = ({ name }: Pick<Variable, 'name'>) => `var-${name}` as const
-/** One must be chosen, and only the server knows which there are. */
+/** Such a variable needs one value, and only the server knows the possible ones. */
 const isRequired = ({ isList, options }: Variable) => !isList && options === null
 
-/** What the address says, as the variables need it. */
+/** Reads the values of the variables from the address. */
 export function valuesOf({ variables }: Pick<Definition, 'variables'>, search: DashboardSearch): Values {
   const entries = variables.flatMap((variable): [string, string | readonly string[]][] => {
     const written = search[searchName(variable)]
@@ -21,7 +21,7 @@ export function valuesOf({ variables }: Pick<Definition, 'variables'>, search: D
   return Object.fromEntries(entries)
 }
 
-/** Later variables may depend on it. */
+/** Also removes the values of later variables, which may depend on this one. */
 export function withValue(
   { variables }: Pick<Definition, 'variables'>,
   search: DashboardSearch,
@@ -35,7 +35,7 @@ export function withValue(
   return changed as DashboardSearch
 }
 
-/** The project that was looked at last, on whatever dashboard. */
+/** The project that was viewed last, on any dashboard. */
 export const useLastProject = () => useLocalStorage<string>({ key: 'weir-project', getInitialValueInEffect: false })
 
 interface Options {
@@ -44,7 +44,7 @@ interface Options {
   readonly error: Error | null
 }
 
-/** What can be chosen. One that must have a value and has none gets one, and the address with it. */
+/** Loads the values to choose from. A variable that needs a value and has none gets one, which is also written into the address. */
 export function useVariables(
   definition: Definition | undefined,
   values: Values,
@@ -103,7 +103,7 @@ export const Variables = ({ all, values, onChoose }: VariablesProps) =>
       w: 156,
       nothingFoundMessage: 'None',
     } as const
-    // What the address says is shown, even where it is not among the values.
+    // A value in the address is shown even if it is not among the choices.
     const data = [...options]
     for (const value of [chosen ?? []].flat()) {
       if (value !== ALL && !data.some((each) => each.value === value)) data.push({ value, label: value })

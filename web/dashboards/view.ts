@@ -1,4 +1,4 @@
-/** What the parts of a dashboard know of the whole. */
+/** The parts of a dashboard use this to know about the whole. */
 import { keepPreviousData, type UseQueryOptions } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
 import type { AnswerTo } from '../api/ask.ts'
@@ -22,9 +22,9 @@ export interface View {
   readonly values: Values
   readonly isCompared: boolean
   readonly annotations: readonly Annotation[]
-  /** The question for the rows of a panel, now or in as long a time before. */
+  /** The query for the rows of a panel, now or in an equally long period before. */
   rowsOf(panel: Panel, period: 'now' | 'before'): UseQueryOptions<PanelRows>
-  /** Of one who signed in: a public link leads to nothing else. */
+  /** Only for signed-in users: a public link leads to nothing else. */
   readonly own?: OwnView
 }
 export interface OwnView {
@@ -41,7 +41,7 @@ export function useView(): View {
   return view
 }
 
-/** Of a list, all. */
+/** The value of a list that means all its values. */
 export const ALL = '__all'
 
 export const projectOf = ({ project }: Values): string | undefined =>
@@ -54,7 +54,7 @@ export const rowsQuestion = (dashboard: string, panel: string, period: Period, v
     path: { dashboard, panel },
     query: queryOf(period, values),
   }),
-  // While another range is asked for, the picture stays.
+  // While another range is loading, the old rows stay.
   placeholderData: keepPreviousData,
   staleTime: Number.POSITIVE_INFINITY,
 })

@@ -10,7 +10,7 @@ export interface TablesView extends ScopePlace {
   readonly table?: string
   readonly words?: string
   readonly page?: number
-  /** The raw record that is followed: its table and number, such as _raw_jira_api_issues:12. */
+  /** The raw record that is followed: its table and id, such as _raw_jira_api_issues:12. */
   readonly record?: string
 }
 /** A row of the domain layer. */
@@ -19,13 +19,13 @@ export interface RowView {
   readonly id?: string
 }
 export interface FieldDraft extends ScopePlace {
-  /** Of the domain layer. */
+  /** A table of the domain layer. */
   readonly table?: string
   readonly rawTable?: string
   readonly path?: string
-  /** One that is there already; left out: a new one. */
+  /** An existing field; left out: a new one. */
   readonly field?: string
-  /** What a new one is to be called; left out: after the value that fills it. */
+  /** Name for a new field; left out: it is named after the value that fills it. */
   readonly name?: string
 }
 

@@ -5,7 +5,7 @@ import type { FieldDraft } from './address.ts'
 const place = getRouteApi('/data/fields/map')
 
 type Change = { readonly [Name in keyof FieldDraft]?: FieldDraft[Name] | undefined }
-/** What was chosen so far; the address has it, so that it can be left and come back to. */
+/** The choices made so far. They are in the address, so that the user can leave the page and come back. */
 export function useDraft() {
   const draft = place.useSearch()
   const navigate = place.useNavigate()

@@ -23,7 +23,7 @@ const TYPES: readonly { readonly value: DataType; readonly label: string }[] = [
   { value: 'timestamp', label: 'Moment' },
 ]
 
-/** From what people call the value; the server says when it will not do. */
+/** Suggests a name from what people call the value; the server says if it is not acceptable. */
 const suggestedName = ({ title, keys }: FoundPath) => {
   const words = title || (keys.filter((key) => key !== '#').at(-1) ?? '')
   return `x_${words
@@ -111,7 +111,7 @@ function Form({ scope, table, rawTable, found, fields, blueprints }: FormProps) 
         )
         return { columnName, run: own && (await fillNow(own)) }
       } catch (error) {
-        // The field is there by now: what is tried again only fills it.
+        // The field exists by now, so another attempt only fills it.
         await refresh('GET /v1/fields')
         setField(columnName)
         throw error
@@ -227,7 +227,7 @@ interface PreviewProps {
   readonly dataType: DataType
 }
 
-/** What rows would get, and which would be refused. */
+/** Shows the values that rows would get, and which of them would be refused. */
 function Preview({ scope, table, rawTable, path, dataType }: PreviewProps) {
   const [settled] = useDebouncedValue(dataType, 150)
   const values = useQuery(

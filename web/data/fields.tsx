@@ -145,7 +145,7 @@ function Filling({ mapping, may }: { readonly mapping: Mapping; readonly may: bo
   )
 }
 
-/** Values stay, so that it can be taken back. */
+/** Stored values stay, so that this can be undone. */
 async function stopFilling(mapping: Mapping): Promise<void> {
   const { blueprintId: id, table, field, rawTable, rawParams, path } = mapping
   await ask('DELETE /v1/blueprints/{id}/mappings', { path: { id }, query: { table, field, rawTable, rawParams } })

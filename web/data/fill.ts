@@ -8,7 +8,7 @@ const ruleOf = ({ table, rawTable, rawParams, field, path }: Mapping) => ({
   mapping: { [field]: path },
 })
 
-/** Starts a run that fills a field from the records that are stored; nothing is collected. */
+/** Starts a run that fills a field from stored records; nothing is collected. */
 export const fillNow = (mapping: Mapping) =>
   ask('POST /pipelines', {
     body: {

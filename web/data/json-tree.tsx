@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 
 const OPEN_DEPTH = 1
-/** Elements that are drawn of one list or object. */
+/** The most elements shown of one list or object. */
 const MOST = 200
 
 export function JsonTree({ value }: { readonly value: unknown }) {

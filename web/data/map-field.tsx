@@ -45,12 +45,12 @@ export function MapFieldPage() {
   )
 }
 
-/** Only rows that were made from raw records can be filled from them. */
+/** Only rows that were made from raw records can be filled from raw records. */
 const fillable = (tables: readonly StoredTable[]) =>
   tables.filter(({ layer, origins }) => layer === 'domain' && rawOf(origins).length > 0)
 const rawOf = (origins: readonly string[]) => origins.filter((name) => name.startsWith('_raw_'))
 
-/** What the address says, or the first that there is. */
+/** The tables that the address names. If it names none: `issues` if that can be filled, otherwise the first. */
 function chosen(tables: readonly StoredTable[], { table, rawTable }: FieldDraft) {
   const all = fillable(tables)
   const target = all.find(({ name }) => name === table) ?? (table === undefined ? preferred(all) : undefined)

@@ -7,14 +7,14 @@ import { count, counted } from '../parts/words.ts'
 const HEIGHT = 64
 
 interface PathListProps {
-  /** In the sample. */
+  /** Number of records in the sample. */
   readonly records: number
   readonly paths: readonly FoundPath[]
   readonly chosen: string | undefined
   readonly choose: (path: string) => void
 }
 
-/** Values of sample records, to be clicked. */
+/** Values of sample records, for the user to choose by clicking. */
 export function PathList({ records, paths, chosen, choose }: PathListProps) {
   const [words, setWords] = useState('')
   const scroller = useRef<HTMLDivElement>(null)

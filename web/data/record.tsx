@@ -15,7 +15,7 @@ interface RecordDrawerProps {
   readonly record: string | undefined
 }
 
-/** One record from the source to the domain. */
+/** Shows one record from the source to the domain layer. */
 export function RecordDrawer({ scope, record }: RecordDrawerProps) {
   const change = useView()
   const [table = '', id = ''] = record?.split(':') ?? []
@@ -120,7 +120,7 @@ export const Part = ({ title, says, children }: PartProps) => (
   </section>
 )
 
-/** Names and values; what is empty says nothing. */
+/** Names and values of the rows made from the record, without empty ones. */
 export function Made({ made: { table, columns, rows } }: { readonly made: MadeRows }) {
   return (
     <>

@@ -5,7 +5,7 @@ import { exactly, when } from '../parts/words.ts'
 type Rows = AnswerTo<'GET /v1/data/rows'>
 type Column = Rows['columns'][number]
 
-/** Where rows come from is shown when one is followed; what is the same in all of them tells nothing. */
+/** Columns about the origin of rows are shown only when a row is followed. */
 const isOrigin = (name: string) => name.startsWith('_raw_data_') || name === 'created_at' || name === 'updated_at'
 const isEmpty = (value: unknown) => value === null || value === ''
 
@@ -83,7 +83,7 @@ function Follow({ row: { record }, open }: { readonly row: StoredRow; readonly o
 export function Cell({ value, kind }: { readonly value: unknown; readonly kind: string }) {
   if (isEmpty(value) || value === undefined) return <span className="faint">{value === '' ? '' : '–'}</span>
   if (kind === 'timestamp' && typeof value === 'string') {
-    // The year 1 stands for none.
+    // The year 1 means that there is no time.
     if (value.startsWith('0001-')) return <span className="faint">–</span>
     return <time title={exactly(value)}>{when(value)}</time>
   }

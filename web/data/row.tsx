@@ -8,7 +8,7 @@ import { Followed, Made, Part } from './record.tsx'
 
 const here = getRouteApi('/data/record')
 
-/** One row of the domain, such as an item of a metric, and what it was made from. */
+/** Shows one row of the domain layer, such as an item of a metric, and the record that it was made from. */
 export function RowPage() {
   const { table, id } = here.useSearch()
   return (

@@ -12,7 +12,7 @@ export interface WholePlace {
   readonly scopeId?: string
 }
 
-/** What the address says, when it says enough. */
+/** The scope in the address, if the address is complete. */
 export const wholePlace = ({ plugin, connectionId, scopeId }: ScopePlace): WholePlace | undefined =>
   plugin !== undefined && connectionId !== undefined
     ? { plugin, connectionId, ...(scopeId !== undefined && { scopeId }) }
@@ -35,7 +35,7 @@ export function ScopeSelect({ place, onChange }: ScopeSelectProps) {
   const chosen = given && (named.data?.scopes[0] ?? unnamed(given))
   const [words, setWords] = useState('')
   const [settled] = useDebouncedValue(words, 200)
-  // What is chosen is shown where one types; it is not looked for.
+  // The chosen scope is shown in the search field, but not searched for.
   const keyword = chosen && settled === labelOf(chosen) ? '' : settled
   const found = useQuery({
     ...question('GET /v1/data/scopes', { query: keyword ? { keyword } : {} }),
@@ -65,7 +65,7 @@ export function ScopeSelect({ place, onChange }: ScopeSelectProps) {
   )
 }
 
-/** Before its name is known, or where it is there no longer. */
+/** Used before the name of the scope is known, or if the scope no longer exists. */
 const unnamed = ({ plugin, connectionId, scopeId }: WholePlace): FoundScope => ({
   plugin,
   pluginTitle: plugin,

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { Cure, RulePlace } from '../api/description.ts'
 import { type Address, ButtonTo, pathOf } from '../parts/anywhere.tsx'
 
-/** Names that tools gave stand between marks. */
+/** Shows names given by tools as code: they are between backquotes. */
 export const Marked = ({ text }: { readonly text: string }) =>
   text.split('`').map((part, index) =>
     index % 2 === 1 ? (
@@ -24,7 +24,7 @@ interface CureProps {
 
 const MOST_PLACES = 3
 
-/** Leads to where something is done about what does not count. */
+/** Leads to the page where the user can do something about items that do not count. */
 export function CureButton({ cure, project: { name }, places, months }: CureProps) {
   if (!cure) return null
   const tab = (word: string) => ({ path: pathOf`/projects/${name}`, search: { tab: word } })
@@ -76,7 +76,7 @@ interface RulesProps {
   readonly otherwise: Address
 }
 
-/** The scope configs in which the rule can be set; where nothing is collected there are none. */
+/** The scope configs in which the rule can be set; none if nothing is collected. */
 function Rules({ cure: { rules = [], name }, project, places, otherwise }: RulesProps) {
   const fitting = places.filter((place) => place.rules.some((rule) => rules.includes(rule)))
   const does = name

@@ -12,13 +12,13 @@ interface ExplanationProps {
   readonly metric: string | undefined
   readonly reason: string | undefined
   readonly period: Period
-  /** Of the page that one can look at for longer; left out where there is none. */
+  /** Months shown by a page whose period can be made longer; left out on other pages. */
   readonly months?: number
   readonly onClose: () => void
   readonly onReason: (reason: string | undefined) => void
 }
 
-/** From a number to the items that it is made of, and those that it leaves out with the reason and what to do about it. */
+/** Leads from a number to the items that count, and to the items left out, with the reason and what to do about it. */
 export function Explanation({ metric, onClose, ...rest }: ExplanationProps) {
   const metrics = useQuery({
     ...question('GET /v1/metrics'),

@@ -18,7 +18,7 @@ interface ItemsProps {
 const PAGE = 200
 const LINE = 60
 
-/** The rows behind a number, however many: only those in sight are drawn. */
+/** The rows behind a number. There may be very many, so only visible rows are drawn. */
 export function Items({ metric, unit, project, period, reason }: ItemsProps) {
   const items = useInfiniteQuery({
     queryKey: ['GET /v1/metrics/{metric}/items', 'pages', { metric, project, period, reason }],
@@ -127,13 +127,13 @@ function Item({ item, unit, better }: ItemProps) {
 const SHA = /^[0-9a-f]{7,64}$/i
 const SHORT = 8
 
-/** A SHA says nothing to people: what was committed stands before it. */
+/** Shows the title of the commit before a SHA, which tells people nothing. */
 function titleOf({ title, id, commit }: MetricItem): string {
   const words = title || id
   return SHA.test(words) && commit?.title ? `${commit.title} (${words.slice(0, SHORT)})` : words
 }
 
-/** Which other rows tell of the same, and which of them stands for all. */
+/** Names the other rows about the same rollout, and the one that represents them all. */
 function OfRollout({
   rollout: { rows },
   id,
@@ -157,7 +157,7 @@ function amountOf(value: number | null, unit: string, better: ItemProps['better'
   if (value === null || unit === 'count' || unit === 'days per week') return ''
   if (unit === 'minutes') return duration(value)
   if (unit === 'seconds') return duration(value / 60)
-  // Of a share, one of the two kinds of items makes it worse.
+  // For a share, one of the two kinds of items makes the value worse.
   if (unit === 'share') return value > 0 === (better === 'lower') ? 'counts against' : ''
   return valueText(value, unit)
 }

@@ -18,7 +18,7 @@ export interface PaletteAction {
   readonly onClick: () => void
 }
 
-/** What can be done from anywhere. */
+/** Actions that are available on every page. */
 export function useActions(projects: readonly Collected[], isOpen: boolean): readonly PaletteAction[] {
   const navigate = useNavigate()
   const [, setTheme] = useTheme()

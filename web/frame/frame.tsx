@@ -16,7 +16,7 @@ export function Frame() {
   if (isPending) return null
   const isIn = access?.roles.length !== 0
   if (isIn) wasIn.current = true
-  // Without an answer the page shows what it can: its parts say what is wrong.
+  // If the server does not answer, the page shows what it can; its parts say what is wrong.
   else if (!wasIn.current) return <SignIn />
   return (
     <div className={isFolded ? 'frame folded' : 'frame'}>
@@ -40,7 +40,7 @@ export function Frame() {
 
 const EVERY_MS = 4_000
 
-/** What runs now, on every page. */
+/** The run in progress, shown on every page. */
 function Now(): ReactNode {
   const { data } = useQuery({
     ...question('GET /pipelines', { query: { pageSize: 5 } }),

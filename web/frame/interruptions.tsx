@@ -1,4 +1,4 @@
-/** What comes between a person and a page: the server is away, or the session ended. The page stays as it is. */
+/** Messages over a page while the server is away, or after the session has ended. The page itself stays as it is. */
 import { Modal } from '@mantine/core'
 import { useEffect } from 'react'
 import { ask } from '../api/ask.ts'
@@ -13,7 +13,7 @@ export function Away() {
   useEffect(() => {
     if (!isSilent) return
     const timer = setInterval(() => {
-      // Its answer, if there is one, ends the silence.
+      // If it gets an answer, the silence ends.
       void ask('GET /version').then(
         () => queries.invalidateQueries(),
         () => {},

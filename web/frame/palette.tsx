@@ -11,10 +11,10 @@ import { useMay } from './sign-in.tsx'
 export const [store, searchKeys] = createSpotlight()
 const MOST = 10
 
-/** Asked only once it is open: most pages are read without it. */
+/** Data is loaded only once the palette is open: most pages are read without it. */
 const useIsOpen = () => useSyncExternalStore(store.subscribe, () => store.getState().opened)
 
-/** Goes to any page, project, connection, run or setting, and does what can be done from anywhere. */
+/** Opens any page, project, connection, run or setting, and starts actions that are available everywhere. */
 export function Palette() {
   const [words, setWords] = useState('')
   const sought = useDeferredValue(words.trim())
@@ -29,7 +29,7 @@ export function Palette() {
   const runs = useQuery({ ...question('GET /pipelines', { query: { pageSize: 50 } }), ...ask })
   const connections = useQuery({ ...question('GET /v1/connections'), ...ask })
   const actions = useActions(projects.data?.projects ?? [], isOpen)
-  // What is chosen by Enter must fit what was typed, not what was typed a moment ago.
+  // Enter must choose something that matches the typed text, not the text of a moment ago.
   const fits = (label: string) => label.toLowerCase().includes(words.trim().toLowerCase())
   const go = (href: string) => () => void navigate({ to: href as string })
   const groups = [

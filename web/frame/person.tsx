@@ -9,7 +9,7 @@ import { THEMES, useTheme } from './themes.ts'
 const FACE = 'M10 10a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7M3.5 17c.8-3 3.4-4.5 6.5-4.5s5.7 1.5 6.5 4.5'
 
 export async function signOut(): Promise<void> {
-  // Their answers would only say that nobody is signed in.
+  // Answers still under way would only say that nobody is signed in.
   await queries.cancelQueries()
   try {
     const { logoutUrl } = await ask('POST /auth/logout')
@@ -21,7 +21,7 @@ export async function signOut(): Promise<void> {
   }
 }
 
-/** Who looks at this. Without sign-in there is nobody to name, and still a theme to choose. */
+/** Shows the user. Without sign-in there is no name to show, but still a theme to choose. */
 export function Person({ isFolded }: { readonly isFolded: boolean }) {
   const { data: access } = useAccess()
   const [theme, setTheme] = useTheme()

@@ -9,7 +9,7 @@ import { searchKeys } from './palette.tsx'
 import { Person } from './person.tsx'
 import { FIRST, PLACES, REST } from './rooms.ts'
 
-/** Remembered in the browser: it belongs to the screen, not to the person. */
+/** Stored in the browser, because it belongs to the screen, not to the user. */
 export const useFolded = () =>
   useLocalStorage({ key: 'weir-rail', defaultValue: false, getInitialValueInEffect: false })
 
@@ -77,7 +77,7 @@ export function Rail() {
   )
 }
 
-/** What a thumb reaches. */
+/** The navigation at the bottom, within reach of a thumb. */
 export function BottomBar() {
   const [isOpen, { open, close }] = useDisclosure(false)
   return (

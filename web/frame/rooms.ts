@@ -1,4 +1,4 @@
-/** The rooms of the house, in the order of the rail. */
+/** The main pages, in the order of the navigation. */
 export const PLACES = [
   { to: '/', title: 'Overview', icon: 'M3 9.5 10 3l7 6.5M5 8v8.5h10V8' },
   { to: '/projects', title: 'Projects', icon: 'M3 12 8 6l4 4 5-7' },
@@ -14,7 +14,7 @@ export const PLACES = [
   { to: '/settings', title: 'Settings', icon: 'M3 6h8M15 6h2M3 14h2M9 14h8M13 4v4M7 12v4' },
 ] as const
 
-/** On a phone; the rest is behind "More". */
+/** Shown in the navigation on a phone; the rest is behind "More". */
 const AT_HAND: readonly string[] = ['/', '/projects', '/dashboards', '/runs']
 export const FIRST = PLACES.filter(({ to }) => AT_HAND.includes(to))
 export const REST = PLACES.filter(({ to }) => !AT_HAND.includes(to))

@@ -5,14 +5,14 @@ import { type AnswerTo, ask } from '../api/ask.ts'
 import { queries, question } from '../api/queries.ts'
 import { Asked } from '../parts/parts.tsx'
 
-/** Who looks at this, and what they may do; asked again when the window comes back, since sessions end. */
+/** The user and their roles. Asked again when the window gets the focus, since sessions end. */
 export const useAccess = () => useQuery({ ...question('GET /v1/access'), staleTime: 60_000 })
 
 type Access = AnswerTo<'GET /v1/access'>
-/** Of the session that was there last: a form must not vanish under who fills it in when the session ends. */
+/** The last known access. When the session ends, a form must not disappear while somebody fills it in. */
 let last: Access | undefined
 
-/** Whether a role lets one do something everywhere; what it lets one do in a project only, the server decides. */
+/** True if a role of the user allows something in all projects. What it allows in one project only, the server decides. */
 export function useMay(least: 'operator' | 'admin'): boolean {
   const { data } = useAccess()
   if (data && data.roles.length > 0) last = data
@@ -29,7 +29,7 @@ export function SignIn() {
   )
 }
 
-/** Over a page, another site opens beside it: the page would be lost. */
+/** If shown over a page, another site opens in a new window, because otherwise the page would be lost. */
 export function SignInWays({ isOverPage = false }: { readonly isOverPage?: boolean }) {
   const methods = useQuery(question('GET /auth/methods'))
   return (

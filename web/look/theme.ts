@@ -1,6 +1,6 @@
 import { createTheme, defaultVariantColorsResolver, type MantineColorsTuple } from '@mantine/core'
 
-/** Of the accent; the sixth is what light pages use, the fourth what dark ones do. */
+/** The accent colour: light pages use the sixth shade, dark pages the fourth. */
 const teal: MantineColorsTuple = [
   '#e6f4f2',
   '#c9eae5',
@@ -14,7 +14,7 @@ const teal: MantineColorsTuple = [
   '#063b37',
 ]
 
-/** Of what is deleted and what failed. */
+/** For deletion and failure. */
 const red: MantineColorsTuple = [
   '#fdecea',
   '#fbd5d1',
@@ -28,7 +28,7 @@ const red: MantineColorsTuple = [
   '#671a15',
 ]
 
-/** Slate instead of grey: text, borders, inputs and grounds of dark pages. */
+/** Slate instead of grey: text, borders, inputs and backgrounds of dark pages. */
 const dark: MantineColorsTuple = [
   '#e8eef0',
   '#c3d0d4',
@@ -47,7 +47,7 @@ export const theme = createTheme({
   primaryColor: 'teal',
   primaryShade: { light: 6, dark: 4 },
   autoContrast: true,
-  // What can be clicked has the accent, and a text on it that reads: both differ between light and dark.
+  // Clickable elements have the accent colour, with readable text on it. Both colours differ between light and dark.
   variantColorResolver(input) {
     const colors = defaultVariantColorsResolver(input)
     const name = input.color ?? 'teal'
@@ -60,6 +60,6 @@ export const theme = createTheme({
   fontFamilyMonospace: "'JetBrains Mono Variable', ui-monospace, monospace",
   fontSizes: { xs: '13px', sm: '14px', md: '14px', lg: '16px', xl: '20px' },
   defaultRadius: 6,
-  // A cross that screen readers can say.
+  // Gives the close button a name for screen readers.
   components: { CloseButton: { defaultProps: { 'aria-label': 'Close' } } },
 })

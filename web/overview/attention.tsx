@@ -9,7 +9,7 @@ import { counted } from '../parts/words.ts'
 const EVERY_MS = 15_000
 const MOST_RUNS = 5
 
-/** What needs a hand, each with the way to it; a quiet sentence when nothing does. */
+/** Lists what needs attention, each with a link; shows a quiet sentence if nothing does. */
 export function Attention() {
   const asked = useQuery({ ...question('GET /v1/attention'), refetchInterval: EVERY_MS })
   const { data } = asked
@@ -114,7 +114,7 @@ export function Attention() {
   )
 }
 
-/** To the run that it holds up, or to all. */
+/** Links to the run that is held up, or to all runs. */
 const StandingLink = ({ of: runs }: { readonly of: readonly number[] | null }) =>
   runs?.length === 1 ? (
     <Link to="/runs/$id" params={{ id: String(runs[0]) }}>

@@ -19,14 +19,14 @@ export function OverviewPage() {
   const overview = useQuery({
     ...question('GET /v1/overview'),
     staleTime: 30_000,
-    // Runs that continue change what is shown.
+    // While runs continue, they change what is shown.
     refetchInterval: ({ state }) => (state.data?.projects.some(isRunning) ? WHILE_RUNNING_MS : false),
   })
-  // Asked along with the other, not after it.
+  // Loaded at the same time as the overview, not after it.
   usePrefetchQuery(question('GET /v1/attention'))
   return (
     <Page title="Overview" says="How all projects are doing, and what needs attention.">
-      {/* What stands still is known also while the projects cannot be read. */}
+      {/* Tells why collection has stopped, even while the projects cannot be read. */}
       {(overview.isError || (overview.data && overview.data.count > 0)) && <Attention />}
       <Asked of={overview}>{(data) => (data.count === 0 ? <FirstVisit /> : <Projects overview={data} />)}</Asked>
     </Page>

@@ -1,15 +1,15 @@
-/** What belongs into an address: as short as it can be, and whatever somebody wrote into it. */
+/** Values in an address: as short as possible, and safe whatever somebody has written there. */
 
-/** Without what is not there. */
+/** Leaves out undefined values. */
 export const present = <Values extends object>(values: Values) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Values]?: Exclude<Values[Name], undefined>
   }
 
-/** A whole number from 1. */
+/** Accepts a whole number from 1. */
 export const whole = (value: unknown): number | undefined =>
   Number.isSafeInteger(Number(value)) && Number(value) > 0 ? Number(value) : undefined
 
-/** What stands after the question mark is text that anybody may have written. */
+/** Text after the question mark may have been written by anybody. */
 export const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined

@@ -1,4 +1,4 @@
-/** Amounts of which nobody needs the last digit. */
+/** Amounts whose last digits do not matter. */
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB']
 const one = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 
@@ -7,7 +7,7 @@ export function bytes(amount: number): string {
   return `${one.format(amount / 1024 ** step)} ${UNITS[step]}`
 }
 
-/** `12.4 k` */
+/** For example `12.4 k`. */
 export function short(amount: number): string {
   if (amount < 10_000) return one.format(amount)
   return amount < 1_000_000 ? `${one.format(amount / 1000)} k` : `${one.format(amount / 1_000_000)} M`

@@ -2,13 +2,13 @@ import { Button, type ButtonProps } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 
-/** An address of these pages that is put together from data, so that no type knows it. */
+/** An address of the web client that is built from data, so that the types cannot check it. */
 export interface Address {
   readonly path: string
   readonly search?: Readonly<Record<string, string | number | boolean>>
 }
 
-/** Names stand in addresses as they are, whatever they contain. */
+/** Encodes names, which may contain any characters. */
 export const pathOf = (parts: TemplateStringsArray, ...names: readonly (string | number)[]): string =>
   parts.reduce((address, part, index) => `${address}${encodeURIComponent(String(names[index - 1]))}${part}`)
 

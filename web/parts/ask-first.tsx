@@ -4,15 +4,15 @@ import type { ReactNode } from 'react'
 
 interface AskFirstProps {
   readonly title: string
-  /** What goes and what stays. */
+  /** Tells what is deleted and what stays. */
   readonly children: ReactNode
-  /** A verb. */
+  /** The label of the button, a verb. */
   readonly action: string
   readonly act: () => Promise<unknown>
   readonly onClose: () => void
 }
 
-/** Only for what cannot be undone. It stays open with the reason where it fails. */
+/** Use this only for actions that cannot be undone. If the action fails, it stays open and shows the reason. */
 export function AskFirst({ title, children, action, act, onClose }: AskFirstProps) {
   const doing = useMutation({ mutationFn: act, onSuccess: onClose })
   return (

@@ -4,7 +4,7 @@ import { Moment } from './parts.tsx'
 
 type Collected = NonNullable<AnswerTo<'GET /v1/partial-data'>['collectedBy']>
 
-/** Where the data of a project is from that never ran. */
+/** Tells where the data comes from if the project has never run. */
 export const CollectedBy = ({ of: { project, run, finishedAt } }: { readonly of: Collected }) => (
   <>
     What it shares with {project ? <b>{project}</b> : 'others'} was collected by{' '}

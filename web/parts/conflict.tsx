@@ -8,14 +8,14 @@ type Values = Readonly<Record<string, unknown>>
 type Show = (name: string, value: unknown) => ReactNode
 
 interface SaveOptions<Stored> {
-  /** The PATCH: `header` goes with it. */
+  /** Sends the PATCH with `header`. */
   send(changes: Values, header: ReturnType<typeof unlessChanged>): Promise<Stored>
-  /** Fields that people edit, with what they are called; what else differs is nobody's doing. */
+  /** Titles of the fields that people edit. Differences in other fields do not count as a conflict. */
   readonly labels: Readonly<Record<string, string>>
-  /** A value as people read it; JSON where it is left out. */
+  /** Shows a value in readable form; left out: as JSON. */
   readonly show?: Show
   onSaved(stored: Stored): void
-  /** The form continues from what the other person saved; `kept` are the own changes of other fields. */
+  /** Lets the form continue from what the other person saved. `kept` has the user's own changes of other fields. */
   onTheirs(current: Stored, kept: Values): void
 }
 
@@ -29,8 +29,8 @@ const isSame = (left: unknown, right: unknown) => JSON.stringify(left ?? null) =
 const fieldOf = (record: object, name: string) => (record as Values)[name]
 
 /**
- * Saves a record that somebody else may have changed since `seen` was read. Render `conflict`: it is empty until that
- * happens, and then lets one choose. Other refusals are in `failure`.
+ * Saves a record that somebody else may have changed since `seen` was read. Render `conflict`: it is empty until that happens,
+ * and then lets the user choose. Other refusals are in `failure`.
  */
 export function useSave<Stored extends Version>({ send, labels, show, onSaved, onTheirs }: SaveOptions<Stored>) {
   const [meeting, setMeeting] = useState<Meeting<Stored>>()
@@ -41,7 +41,7 @@ export function useSave<Stored extends Version>({ send, labels, show, onSaved, o
       } catch (error) {
         const current = changedSince<Stored>(error)
         if (!current) throw error
-        // A run, say, touched it: nothing that anybody edits is different.
+        // The record changed, for example by a run, but no field that people edit is different.
         if (changedNames(labels, seen, current).length === 0) return send(changes, unlessChanged(current))
         setMeeting({ seen, current, changes })
         return undefined
@@ -82,7 +82,7 @@ const changedNames = (labels: Values, before: object, after: object): string[] =
 const isTouched = (name: string, seen: object, changes: Values) =>
   name in changes && !isSame(changes[name], fieldOf(seen, name))
 
-/** Forms may send all of their fields: those that were not touched stay as the other person saved them. */
+/** Forms may send all of their fields. Fields that the user has not changed stay as the other person saved them. */
 const overTheirs = ({ seen, current, changes }: Meeting<object>): Values =>
   Object.fromEntries(
     Object.entries(changes).map(([name, value]) => [

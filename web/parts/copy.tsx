@@ -1,6 +1,6 @@
 import { Button, CopyButton } from '@mantine/core'
 
-/** Copies a text, and says that it did. */
+/** Copies a text and confirms it. */
 export const Copy = ({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) => (
   <CopyButton value={text} timeout={2_000}>
     {({ copied, copy }) => (

@@ -1,8 +1,8 @@
 import { useCallback, useState } from 'react'
 
 /**
- * What somebody typed and has not saved yet, kept in the window under a name: a session that ends, a server that is
- * restarted or a page that is loaded again take nothing of it away.
+ * Typed text that is not saved yet, kept in the session storage of the window under a name. So it survives the end of a session,
+ * a restart of the server, and a reload of the page.
  */
 export function useDraft<Value>(name: string, initial: Value): [Value, (next: Value | undefined) => void, boolean] {
   const place = `draft ${name}`
@@ -15,7 +15,7 @@ export function useDraft<Value>(name: string, initial: Value): [Value, (next: Va
         if (next === undefined) sessionStorage.removeItem(place)
         else sessionStorage.setItem(place, JSON.stringify(next))
       } catch {
-        // Full or switched off: the page itself still has it.
+        // The storage is full or switched off: the page itself still has the text.
       }
     },
     [place],

@@ -1,4 +1,4 @@
-/** Inputs for settings, drawn from what the server says about each. */
+/** Inputs for settings, made from the server's description of each. */
 import { NumberInput, PasswordInput, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { SettingField as Field } from '../api/description.ts'
@@ -7,9 +7,9 @@ export interface FieldInputProps {
   readonly field: Field
   readonly value: unknown
   readonly onChange: (value: unknown) => void
-  /** What is wrong with it, in the server's own words. */
+  /** The server's message about what is wrong with the value. */
   readonly error?: string | undefined
-  /** Of a secret: the stored one, masked. It stays unless another is typed. */
+  /** Only for a secret: the stored one, masked. It stays unless the user types another one. */
   readonly stored?: string | undefined
 }
 
@@ -19,7 +19,7 @@ const textOf = (value: unknown) => (value === null || value === undefined ? '' :
 export const spaced = (word: string): string =>
   word.replace(/([a-z])([A-Z])/g, (_, end: string, begin: string) => `${end} ${begin.toLowerCase()}`)
 
-/** Text with `code` in it. */
+/** Text that contains `code` between backquotes. */
 export function WithCode({ children }: { readonly children: string }): ReactNode {
   return children.split('`').map((part, index) =>
     index % 2 === 0 ? (
@@ -107,7 +107,7 @@ export function FieldInput({ field, value, onChange, error, stored }: FieldInput
   }
 }
 
-/** The server speaks of a field by naming it first: its sentence belongs there. */
+/** Messages of the server about a field begin with its name, so that they can be shown at the field. */
 export const fieldOf = (message: string, names: readonly string[]): string | undefined => {
   const [, first] = /^(\w+)[ :]/.exec(message) ?? []
   return names.find((name) => name === first)

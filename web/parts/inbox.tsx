@@ -1,11 +1,11 @@
-/** Messages that came in: a list that follows them, and each of them whole. */
+/** Received messages: a list that is updated, and the details of each. */
 import { Drawer } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Asked, Moment } from './parts.tsx'
 import { count } from './words.ts'
 
-/** How many are shown, and how often they are asked for. */
+/** The most messages shown, and how often they are loaded. */
 export const INBOX = { pageSize: 200, everyMs: 4_000 } as const
 
 interface Message {
@@ -14,7 +14,7 @@ interface Message {
 }
 interface InboxProps<Of extends Message> {
   readonly asked: UseQueryResult<{ readonly deliveries: readonly Of[] }>
-  /** What they are called, in the plural. */
+  /** The name of these messages, in the plural. */
   readonly noun: string
   readonly empty: string
   readonly kind: { readonly heading: string; readonly of: (message: Of) => string }
@@ -95,7 +95,7 @@ interface PayloadProps {
   readonly title: string
   readonly payload: string
   readonly characters: number
-  /** Instead of nothing. */
+  /** Shown instead of an empty payload. */
   readonly empty?: string
 }
 
@@ -111,7 +111,7 @@ export const Payload = ({ title, payload, characters, empty }: PayloadProps) => 
   </section>
 )
 
-/** What was cut is no JSON any more. */
+/** A payload that was cut is no longer valid JSON. */
 function pretty(payload: string): string {
   try {
     return JSON.stringify(JSON.parse(payload), null, 2)

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react'
 
-/** Nothing at first: what comes soon need not flicker. */
+/** Shows nothing at first, so that there is no flicker if the data comes soon. */
 export function Late({ children }: { readonly children: ReactNode }) {
   const [isLong, setLong] = useState(false)
   useEffect(() => {

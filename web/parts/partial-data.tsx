@@ -4,7 +4,7 @@ import { question } from '../api/queries.ts'
 
 const EVERY_MS = 60_000
 
-/** Above the numbers: what they lack. Nothing where they are whole. */
+/** Says above the numbers what they lack; nothing if they are complete. */
 export function PartialData({ project }: { readonly project: string }) {
   const { data } = useQuery({
     ...question('GET /v1/partial-data', { query: { project } }),

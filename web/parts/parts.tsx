@@ -1,4 +1,4 @@
-/** What all pages are made of. */
+/** Components that all pages use. */
 import { Button, Skeleton } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
@@ -7,7 +7,7 @@ import { exactly, when } from './words.ts'
 
 interface PageProps {
   readonly title: ReactNode
-  /** What the page answers, in a sentence. */
+  /** The question that the page answers, in one sentence. */
   readonly says: ReactNode
   readonly actions?: ReactNode
   readonly children: ReactNode
@@ -48,7 +48,7 @@ interface EmptyProps {
   readonly action?: ReactNode
 }
 
-/** Never an empty box: why there is nothing, and what to do about it. */
+/** Instead of an empty box: why there is nothing, and what to do about it. */
 export function Empty({ title, children, action }: EmptyProps) {
   return (
     <section className="empty">
@@ -83,14 +83,14 @@ interface AskedProps<Data> {
   readonly lines?: number
 }
 
-/** An answer, or the state it is in. What was there before stays while it is asked again. */
+/** Shows an answer, or the state of its request. While it is asked again, the previous answer stays. */
 export function Asked<Data>({ of, children, lines = 4 }: AskedProps<Data>) {
   if (of.data !== undefined) return <>{children(of.data)}</>
   if (of.isError) return <Failure error={of.error} again={() => void of.refetch()} />
   return <Waiting lines={lines} />
 }
 
-/** Nothing at first: what comes soon need not flicker. */
+/** Shows nothing at first, so that there is no flicker if the data comes soon. */
 export function Waiting({ lines }: { readonly lines: number }) {
   const [isLong, setLong] = useState(false)
   useEffect(() => {
@@ -110,7 +110,7 @@ export function Waiting({ lines }: { readonly lines: number }) {
 
 const BANDS = ['low', 'medium', 'high', 'elite'] as const
 
-/** A word with a bar of four steps, so that it reads without colour. */
+/** A word with a bar of four steps, so that it can be read without colour. */
 export function Band({ band }: { readonly band: (typeof BANDS)[number] }) {
   const steps = BANDS.indexOf(band) + 1
   return (

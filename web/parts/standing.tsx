@@ -3,7 +3,7 @@ import { Moment } from './parts.tsx'
 
 type Standing = AnswerTo<'GET /v1/attention'>['standing'][number]
 
-/** Why nothing goes on, and what to do: in the same words wherever it is shown. */
+/** Says why collection has stopped and what to do, in the same words everywhere. */
 export const StandingWords = ({ of: { host, sentence, remedy, since } }: { readonly of: Standing }) => (
   <>
     {host && `On ${host}: `}

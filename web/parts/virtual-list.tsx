@@ -6,16 +6,16 @@ interface VirtualListProps<Item> {
   readonly label: string
   readonly keyOf: (item: Item) => string
   readonly rowHeight?: number
-  /** Of the whole, in pixels or as CSS says it; less where there are few. */
+  /** Largest height of the whole list, in pixels or as a CSS length; short lists are lower. */
   readonly height: number | string
   readonly children: (item: Item) => ReactNode
-  /** There is more: asked for when the end comes into view. */
+  /** Loads more items; called when the end of the list comes into view. */
   readonly more?: (() => unknown) | undefined
 }
 
 const OVERSCAN = 12
 
-/** A list of any length: only what is in view is on the page. */
+/** A list of any length: only visible items are in the document. */
 export function VirtualList<Item>({
   items,
   label,

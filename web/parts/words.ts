@@ -1,4 +1,4 @@
-/** Numbers and times as a person says them. */
+/** Numbers and times in the form in which people say them. */
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
@@ -8,10 +8,10 @@ export interface Quantity {
   readonly unit: string
 }
 
-/** `3 d 4 h`, `42 min`: the two largest parts, the second only where it matters. */
+/** `3 d 4 h`, `42 min`: the two largest units, the second only if it matters. */
 export function durationParts(minutes: number): readonly Quantity[] {
   const whole = Math.round(minutes)
-  // Rounded before it is divided: 1 d 23 h 40 min are two days, not `1 d 24 h`.
+  // Rounded before the division: 1 d 23 h 40 min are two days, not `1 d 24 h`.
   const hours = Math.round(minutes / 60)
   if (minutes < 1) return [{ amount: String(Math.max(0, Math.round(minutes * 60))), unit: 's' }]
   if (whole < 60) return [{ amount: String(whole), unit: 'min' }]
@@ -37,7 +37,7 @@ export const share = (value: number): string => `${counts.format(value * 100)} %
 const dates = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 const moments = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
 
-/** Relative within a day, then a date. */
+/** Relative within a day, otherwise a date. */
 export function when(moment: string | Date, now = Date.now()): string {
   const passed = now - new Date(moment).getTime()
   const ahead = passed < 0
@@ -51,10 +51,10 @@ export function when(moment: string | Date, now = Date.now()): string {
 export const exactly = (moment: string | Date): string =>
   `${moments.format(new Date(moment))} (${new Date(moment).toISOString().slice(0, 16).replace('T', ' ')} UTC)`
 
-/** The word for one of a unit: `day per week`, `line`. */
+/** The singular of a unit: `day per week`, `line`. */
 export const oneOf = (units: string): string => units.replace(/^(\w+)s\b/, '$1')
 
-/** Of a metric, by its unit. */
+/** The value of a metric, according to its unit. */
 export function quantity(value: number, unit: string): readonly Quantity[] {
   if (unit === 'minutes') return durationParts(value)
   if (unit === 'share' || unit === 'ratio') return [{ amount: counts.format(value * 100), unit: '%' }]

@@ -9,7 +9,7 @@ import { useMay } from '../frame/sign-in.tsx'
 
 const DOWN = 'M5 8l5 5 5-5'
 
-/** Beside what everybody wants: to collect what is new. */
+/** Other kinds of runs, beside the usual one that collects what is new. */
 const OTHER_WAYS = [
   {
     title: 'Collect everything again',
@@ -31,11 +31,11 @@ const OTHER_WAYS = [
 interface CollectProps {
   readonly blueprintId: number
   readonly isEnabled: boolean
-  /** The one filled button of its page. */
+  /** True for the only filled button of its page. */
   readonly isMain: boolean
 }
 
-/** Starts a run of what is new and goes to it; other kinds of runs stand beside it. */
+/** Starts a run that collects what is new, and opens its page. Other kinds of runs are in the menu beside it. */
 export function Collect({ blueprintId, isEnabled, isMain }: CollectProps) {
   const navigate = useNavigate()
   const may = useMay('operator')

@@ -7,7 +7,7 @@ import { Moment } from '../parts/parts.tsx'
 import { count } from '../parts/words.ts'
 import { type Key, valueText } from './keys.ts'
 
-/** Which way of counting deployments is in force. */
+/** Says which way of counting deployments applies. */
 export const Counting = ({
   project,
   keys,
@@ -29,7 +29,7 @@ export const Counting = ({
   )
 }
 
-/** What an update did to numbers that people have seen; each is told once. */
+/** Tells once how an update changed numbers that people have seen before. */
 export function NumberChanges({ project }: { readonly project: string }) {
   const { data } = useQuery(question('GET /v1/number-changes', { query: { project } }))
   const [seen, setSeen] = useLocalStorage<readonly string[]>({

@@ -13,7 +13,7 @@ const HEIGHT = 260
 const [LEFT, RIGHT, TOP, FLOOR] = [56, 72, 12, 196]
 const MOST_DEPLOYMENTS = 1000
 
-/** Lead time with the deployments under it and those that led to an incident: cause and effect in one picture. */
+/** Lead time with the deployments below it, and those that led to an incident: cause and effect in one chart. */
 export function Course({ project, months }: CourseProps) {
   const { current, before } = periods(months)
   const ask = (period: Period) => ({
@@ -176,7 +176,7 @@ function pathOf(places: readonly Place[], y: (value: number) => number): string 
   return path
 }
 
-/** On the line, where there is one. */
+/** The value of the line at a moment; null if there is no line. */
 function heightAt(places: readonly Place[], at: number): number | null {
   const known = places.filter((each): each is { at: number; value: number } => each.value !== null)
   const after = known.find((each) => each.at >= at)

@@ -6,7 +6,7 @@ import { type FormEvent, useState } from 'react'
 import { ask } from '../api/ask.ts'
 import { question, refresh } from '../api/queries.ts'
 
-/** Whether a name is free, asked while it is typed; `own` may stay as it is. */
+/** Checks while a name is typed whether it is free. The project's present name, `own`, is allowed. */
 export function useFreeName(name: string, own?: string): string | undefined {
   const [settled] = useDebouncedValue(name.trim(), 250)
   const { data } = useQuery({

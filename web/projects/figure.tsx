@@ -7,7 +7,7 @@ interface FigureProps {
   readonly inWords: string
 }
 
-/** A value in large letters; in words where the number alone would not be true. */
+/** A value in large letters, or words if the number alone would mislead. */
 export function Figure({ value, unit, inWords }: FigureProps) {
   if (isSaidInWords(value, unit)) return <span className="words">{inWords}</span>
   return quantity(value, unit).map(({ amount, unit: word }) => (
@@ -20,11 +20,11 @@ export function Figure({ value, unit, inWords }: FigureProps) {
 
 interface NoGradeProps {
   readonly of: { readonly noGrade?: { readonly because: string; readonly remedy: string } }
-  /** In a line of a table. */
+  /** For a line of a table. */
   readonly isShort?: boolean
 }
 
-/** Why there is no band, and what to do about it. */
+/** Says why there is no grade, and what to do about it. */
 export function NoGrade({ of: { noGrade }, isShort = false }: NoGradeProps) {
   if (!noGrade) return <span />
   const { because, remedy } = noGrade

@@ -55,7 +55,7 @@ export function FourKeys({ project, months }: FourKeysProps) {
   )
 }
 
-/** What has to be done before there can be numbers. */
+/** Says what must be done before there can be numbers. */
 const FirstThing = ({ project }: { readonly project: string }) => (
   <div className="notice">
     <span>
@@ -68,15 +68,15 @@ const FirstThing = ({ project }: { readonly project: string }) => (
 )
 
 const MOST = 6
-/** They say nothing about this range. */
+/** These reasons say nothing about the chosen range. */
 const OF_ANOTHER_TIME: ReadonlySet<string> = new Set([
   ...['outside_time_range', 'deployment_outside_time_range', 'other_time', 'created_after_range'],
 ])
 
-/** What does not count, the largest part first, each with what to do about it. */
+/** Items that do not count, the largest group first, each with what to do about it. */
 function LeftOut({ project, months }: FourKeysProps) {
   const [lead, frequency, failure, recovery] = KEYS.map(({ name }) => name)
-  // Always the same four, in the same order: hooks.
+  // Hooks must always be called in the same number and order.
   const answers = [
     useExplained(lead ?? '', project.name, months),
     useExplained(frequency ?? '', project.name, months),
@@ -89,7 +89,7 @@ function LeftOut({ project, months }: FourKeysProps) {
   const reasons = known.flatMap(({ metric, leftOut }) =>
     leftOut.filter(({ reason }) => !OF_ANOTHER_TIME.has(reason)).map((each) => ({ ...each, metric })),
   )
-  // Deployments are behind two of the keys.
+  // Two of the keys are based on deployments, so their reasons would appear twice.
   const unique = [...new Map(reasons.map((each) => [`${each.reason} ${each.count}`, each])).values()].sort(
     (one, other) => other.count - one.count,
   )

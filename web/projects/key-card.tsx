@@ -86,7 +86,7 @@ export function KeyCard({ about: { name, title, of }, project, months, now, befo
 
 type Explained = AnswerTo<'GET /v1/metrics/{metric}/explanation'>
 
-/** What the number rests on. */
+/** Says what the number is based on. */
 function sentenceOf(metric: string, { value, counted: own, restsOn, summary, grades }: Key, of: string): string {
   const all = counted(own, of)
   if (metric === 'change-lead-time') return `Median of ${restsOn}, from first commit to production.`
@@ -101,13 +101,13 @@ function sentenceOf(metric: string, { value, counted: own, restsOn, summary, gra
   return `Median of ${restsOn}, from deployment to resolution.`
 }
 
-/** What a ratio divides: the sum of both would be taken for what it is relative to. */
+/** Names both parts of a ratio, because their sum could be taken for the number that it relates to. */
 function dividedWords(value: number | null, all: number): string {
   const deployments = value === null ? 0 : Math.round(all / (1 + value))
   return `${counted(all - deployments, 'incident')} of the service, divided by ${counted(deployments, 'deployment')}.`
 }
 
-/** The names that were seen say more than any reason. */
+/** Names that were found explain more than any reason. */
 function whyNothing({ findings }: Explained, { noData }: Key): string {
   const [found] = findings
   if (found) return withoutMarks(found.seen)

@@ -1,7 +1,7 @@
-/** What became of a key since the period before. */
+/** The change of a key since the period before. */
 import { count, counted, duration } from '../parts/words.ts'
 
-/** Where the median week has no deployment, a number would say that there were none: words say how many. */
+/** If the median week has no deployment, a number would say that there were none. Words say how many there were. */
 export const isSaidInWords = (value: number | null, unit: string): boolean => unit === 'days per week' && value === 0
 
 export interface Change {
@@ -16,14 +16,14 @@ interface Compared {
   readonly better: 'higher' | 'lower'
 }
 
-/** Against the period before; undefined where it is about the same. */
+/** Compares with the period before; undefined if the value is about the same. */
 export function changeOf(
   { value, unit, better, counted: items }: Compared,
   past: { readonly value: number; readonly counted: number },
 ): Change | undefined {
   if (value === null) return undefined
   const before = past.value
-  // Both are said in deployments: that the two medians are 0 would be no comparison of these.
+  // Both are given in deployments. Comparing their medians, which are both 0, would say nothing about them.
   if (isSaidInWords(value, unit) && isSaidInWords(before, unit)) {
     const more = items - past.counted
     if (more === 0) return undefined

@@ -4,7 +4,7 @@ import { question } from '../api/queries.ts'
 import { quantity } from '../parts/words.ts'
 import { isSaidInWords } from './key-change.ts'
 
-/** The four keys, in the order in which they are told, with the titles that the server gives them everywhere. */
+/** The four keys in the order in which they are shown, with the titles that the server uses everywhere. */
 export const KEYS = [
   { name: 'change-lead-time', title: 'Change lead time', of: 'pull request' },
   { name: 'deployment-frequency', title: 'Deployment frequency', of: 'deployment' },
@@ -21,7 +21,7 @@ export interface Period {
   readonly to: string
 }
 
-/** The last so many months, and as many before them. Whole days, so that a page that stays open asks the same. */
+/** The last months, and an equally long period before. Uses whole days, so that a page that stays open repeats the same request. */
 export function periods(months: number, now = new Date()): { readonly current: Period; readonly before: Period } {
   const end = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)
   const back = (length: number) => {
@@ -35,11 +35,11 @@ export function periods(months: number, now = new Date()): { readonly current: P
 
 export const bucketOf = (months: number) => (months <= 3 ? ('week' as const) : ('month' as const))
 
-/** Of many projects by one request. */
+/** Asks for the keys of many projects in one request. */
 export const keysQuestion = (projects: readonly string[], period: Period, months: number) =>
   question('GET /v1/four-keys', { query: { project: projects, ...period, bucket: bucketOf(months) } })
 
-/** Now and in as long a time before. */
+/** The keys now, and in an equally long period before. */
 export function useKeys(project: string, months: number) {
   const { current, before } = periods(months)
   return {
@@ -54,16 +54,16 @@ export const useExplained = (metric: string, project: string, months: number) =>
 export const useExplanation = (metric: string, project: string, period: Period) =>
   useQuery(question('GET /v1/metrics/{metric}/explanation', { path: { metric }, query: { project, ...period } }))
 
-/** A value in one text: `3 d 4 h`, `11.8 %`. */
+/** A value as one text: `3 d 4 h`, `11.8 %`. */
 export const valueText = (value: number, unit: string): string =>
   quantity(value, unit)
     .map(({ amount, unit: word }) => `${amount} ${word}`)
     .join(' ')
 
-/** None in all the time is no slow week: it says nothing at all. */
+/** No items in the whole range are not a slow week: they say nothing at all. */
 export const isEmpty = ({ value, counted }: Pick<Key, 'value' | 'counted'>): boolean => value === null || counted === 0
 
-/** A value in one text, as it is true. */
+/** A value as one text, in words if the number alone would mislead. */
 export const saidText = (value: number, unit: string, inWords: string): string =>
   isSaidInWords(value, unit) ? inWords : valueText(value, unit)
 

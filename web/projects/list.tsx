@@ -155,7 +155,7 @@ interface RowsProps {
   readonly more: (() => unknown) | undefined
 }
 
-/** Only rows in sight are drawn, however many projects there are. */
+/** Only visible rows are drawn, however many projects there are. */
 function Rows({ pages, more }: RowsProps) {
   const body = useRef<HTMLDivElement>(null)
   const rows = pages.flatMap((projects, page) => projects.map((project) => ({ project, page })))
@@ -218,10 +218,10 @@ const Space = ({ height }: { readonly height: number }) => (
 
 interface RowProps {
   readonly place: number
-  /** Rows are as high as what they say. */
+  /** Measures the row, whose height depends on its text. */
   readonly measure: (row: HTMLTableRowElement | null) => void
   readonly project: Project
-  /** All of its page: their keys are asked together. */
+  /** The projects on the same page of the list: their keys are loaded together. */
   readonly names: readonly string[]
 }
 

@@ -18,7 +18,7 @@ type Compared = AnswerTo<'GET /v1/metrics/{metric}/policies'>
 type Policy = Compared['policies'][number]
 type Settings = Policy['settings']
 
-/** What a policy sets otherwise than projects that choose nothing. */
+/** The settings of a policy that differ from the defaults. */
 const repairOf = (policy: Policy, standard: Settings): Settings =>
   Object.fromEntries(Object.entries(policy.settings).filter(([name, value]) => value !== standard[name]))
 
@@ -156,13 +156,13 @@ function Table({ project, compared }: { readonly project: Project; readonly comp
 interface ValueProps {
   readonly of: Pick<Policy, 'value' | 'inWords' | 'counted' | 'grades' | 'noGrade'>
   readonly unit: string
-  /** Items that count otherwise than without a policy. */
+  /** Number of items that count differently than without a policy. */
   readonly differing?: number
 }
 
 function Value({ of, unit, differing }: ValueProps) {
   const band = bandOf(of)
-  // What a policy leaves as it is need not be read again.
+  // If a policy leaves the value as it is, there is no need to read it again.
   if (differing === 0) return <span className="faint">the same</span>
   if (of.value === null || isEmpty(of)) return <span className="faint">no data</span>
   return (

@@ -78,7 +78,7 @@ export function ProjectPage() {
                   to="/projects/$name"
                   params={{ name }}
                   search={{ ...(each !== 'keys' && { tab: each }), ...(months !== DEFAULT_MONTHS && { months }) }}
-                  // The address of the first is a part of all the others.
+                  // The address of the first tab is a prefix of all the others.
                   activeOptions={{ exact: true }}
                   aria-current={each === tab ? 'page' : undefined}
                 >

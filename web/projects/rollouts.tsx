@@ -17,7 +17,7 @@ type Rule = Pick<Answer['rules'][number], 'join' | 'apart'>
 
 const PAGE = 25
 
-/** Which rows tell of one rollout, and how to undo it. */
+/** Shows which rows describe the same rollout, and how to undo that. */
 export function Rollouts({ project }: { readonly project: Project }) {
   const isAdmin = useMay('admin')
   const [page, setPage] = useState(1)

@@ -7,7 +7,7 @@ import { useSave } from '../parts/conflict.tsx'
 
 const LABELS = { name: 'Name', description: 'Description', metrics: 'Metrics and policy' }
 
-/** All that may show something of a project. */
+/** Reloads everything that may show something of a project. */
 export const refreshProjects = () =>
   refresh(
     'GET /projects',
@@ -20,7 +20,7 @@ export const refreshProjects = () =>
     'GET /v1/rollouts',
   )
 
-/** First away from a name that is gone: nobody may ask for it again. */
+/** Leaves the page first: afterwards nothing may ask for the old name again. */
 export async function leaving(before: string, after: string | undefined, go: () => unknown): Promise<void> {
   await go()
   if (before !== after)
@@ -28,14 +28,14 @@ export async function leaving(before: string, after: string | undefined, go: () 
   await refreshProjects()
 }
 
-/** Changes a project; `failed` is the title of a message about what was refused. */
+/** Changes a project; `failed` is the title of the message if the server refuses. */
 export function useSaveProject(
   project: Project,
   failed: string,
   onSaved: (saved: Project) => unknown = () => {},
   onTheirs: (current: Project) => void = () => {},
 ) {
-  // Undo is clicked long after the page drew it: it continues from what is saved by then.
+  // Undo may be clicked long after the page was drawn, so it starts from what is saved by then.
   const latest = useRef(project)
   useEffect(() => {
     latest.current = project
@@ -50,7 +50,7 @@ export function useSaveProject(
       ask('PATCH /projects/{projectName}', {
         path: { projectName: latest.current.name },
         header,
-        // What is left out here would be cleared.
+        // Without this field in the request, the server would clear the description.
         body: { description: latest.current.description, ...changes },
       }).catch((error: Error) => {
         if ((error as { status?: number }).status !== 412)

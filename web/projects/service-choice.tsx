@@ -5,7 +5,7 @@ import { question } from '../api/queries.ts'
 import { MissingField } from '../dashboards/remedy.tsx'
 
 export interface ServiceSettings {
-  /** Null: any. */
+  /** Null: any category. */
   readonly issueCategories: readonly string[] | null
   readonly component: string | null
 }
@@ -18,7 +18,7 @@ interface ServiceChoiceProps {
   readonly save: (settings: ServiceSettings) => void
 }
 
-/** Which incidents the policy “service-report” counts. */
+/** Chooses the incidents that the policy “service-report” counts. */
 export function ServiceChoice({ project, settings, isInUse, isDisabled, save }: ServiceChoiceProps) {
   const [categories, setCategories] = useState<string[]>([...(settings.issueCategories ?? [])])
   const [component, setComponent] = useState(settings.component ?? '')

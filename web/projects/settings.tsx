@@ -76,7 +76,7 @@ function Name({ project }: { readonly project: Project }) {
   )
 }
 
-/** What each calculates; the plugin's own title says less. */
+/** Describes the results of each calculation, because the plugin's own title says less. */
 const SAYS: Readonly<Record<string, string>> = {
   dora: 'The four keys: lead time, deployment frequency, change failure rate and recovery time.',
   linker: 'Finds the issues that pull requests speak of, by a pattern.',

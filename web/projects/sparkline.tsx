@@ -2,14 +2,14 @@ interface SparklineProps {
   readonly points: readonly (number | null)[]
   /** The period before, in grey. */
   readonly before?: readonly (number | null)[]
-  /** Amounts are bars, measures a line. */
+  /** True: bars, for amounts. False: a line, for measurements. */
   readonly isBars?: boolean
 }
 
 const WIDTH = 240
 const HEIGHT = 44
 
-/** Drawn by hand: two hundred of them on a page must cost nothing. */
+/** Drawn without a chart library: even two hundred of them on a page must be fast. */
 export function Sparkline({ points, before = [], isBars = false }: SparklineProps) {
   const known = [...points, ...before].filter((point) => point !== null)
   const most = Math.max(...known, 0) || 1
@@ -74,7 +74,7 @@ function Line({ points, height, className, color }: DrawnProps) {
     <>
       <path d={path} fill="none" strokeWidth={className ? 1.5 : 2} strokeLinejoin="round" {...shared} />
       {alone.map(([x, y]) => (
-        // A point between two gaps would be no line.
+        // A single point between two gaps would not be visible as a line.
         <path key={x} d={`M${Math.min(WIDTH - 1, Math.max(1, x))} ${y}h.01`} strokeWidth={5} {...shared} />
       ))}
     </>

@@ -12,7 +12,7 @@ import type { Webhook } from '../webhooks/asked.ts'
 import { Commands } from '../webhooks/commands.tsx'
 import { keepKey, useFreshKey } from '../webhooks/fresh-keys.ts'
 
-/** The feeds of this project: deployments and incidents that tools report by themselves. */
+/** The webhooks of this project: deployments and incidents that tools report by themselves. */
 export function Webhooks({ project }: { readonly project: Project }) {
   const all = useQuery(question('GET /plugins/webhook/connections'))
   const isAdmin = useMay('admin')
@@ -83,7 +83,7 @@ const List = ({ webhooks, open, onOpen }: ListProps) => (
   </section>
 )
 
-/** A connection outlives a project: one of the same name, or one that it is attached to, takes up what was sent before. */
+/** A connection can be older than the project. A new project of the same name, or one that it is attached to, takes over earlier data. */
 const Older = ({ webhooks }: { readonly webhooks: readonly Webhook[] }) =>
   webhooks.length > 0 && (
     <p className="small quiet" role="note">
@@ -108,7 +108,7 @@ function Sending({ webhook }: { readonly webhook: Webhook }) {
   )
 }
 
-/** From then on, what is sent to it counts in the project; what was sent before counts too. */
+/** From now on, what is sent to this connection counts in the project. Earlier messages count too. */
 async function addToProject({ blueprint }: Project, connectionId: number): Promise<void> {
   if (!blueprint) return
   const connections = [...blueprint.connections, { pluginName: 'webhook', connectionId, scopes: [] }]
@@ -162,7 +162,7 @@ function Create({ project, onMade }: CreateProps) {
 
 interface AttachProps {
   readonly project: Project
-  /** Those that the project does not have. */
+  /** Webhooks that do not belong to the project. */
   readonly webhooks: readonly Webhook[]
   readonly onAttached: (id: number) => void
 }

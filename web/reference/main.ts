@@ -1,4 +1,4 @@
-/** The REST API as a page of its own, from the description that the server makes; requests go to the same server. */
+/** The REST API on a separate page, from the description that the server makes. Requests go to the same server. */
 import 'swagger-ui-dist/swagger-ui.css'
 import './reference.css'
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
@@ -10,6 +10,6 @@ SwaggerUI({
   docExpansion: 'none',
   defaultModelsExpandDepth: -1,
   filter: true,
-  // Otherwise it sends our description to a server of its makers.
+  // Otherwise Swagger UI sends our description to a server of its makers.
   validatorUrl: null,
 })

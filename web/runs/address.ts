@@ -1,14 +1,14 @@
 export interface RunFilter {
-  /** A word of RUN_STATES. */
+  /** A key of RUN_STATES. */
   readonly state?: string
   readonly project?: string
   readonly words?: string
   readonly page?: number
 }
 export interface RunView {
-  /** Place in the plan, such as 2.1: it stays when a task is run again. */
+  /** Place of the task in the plan, such as 2.1. It stays the same when the task is run again. */
   readonly task?: string
-  /** What the log is searched for. */
+  /** The text searched for in the log. */
   readonly find?: string
 }
 export interface HealthFilter {

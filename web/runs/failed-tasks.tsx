@@ -1,4 +1,4 @@
-/** What last runs did not finish: it leaves no list behind that could say what it lacks, such as a git history. */
+/** Failed tasks of the last runs. A task such as that for a git history leaves no list that could show what is missing. */
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Task, TaskSubject } from '../api/description.ts'
@@ -16,7 +16,7 @@ interface FailedTask {
 const MOST_RUNS = 10
 const MOST_SHOWN = 20
 
-/** Undefined until it is known. */
+/** Undefined until all answers have arrived. */
 export function useFailedTasks({ project, plugin, connectionId, scopeId }: HealthFilter): FailedTask[] | undefined {
   const attention = useQuery(question('GET /v1/attention'))
   const runs = (attention.data?.runs ?? [])
@@ -47,7 +47,7 @@ export function useFailedTasks({ project, plugin, connectionId, scopeId }: Healt
     .filter(isMeant)
 }
 
-/** Nothing where all tasks were finished. */
+/** Empty if no task failed. */
 export function FailedTasks({ filter }: { readonly filter: HealthFilter }) {
   const failed = useFailedTasks(filter) ?? []
   if (failed.length === 0) return null

@@ -99,7 +99,7 @@ function Filters({ filter }: { readonly filter: HealthFilter }) {
   )
 }
 
-/** A run for all that the filter leaves is only offered for a project: a source may have thousands of scopes. */
+/** Offers a run for everything that the filter shows, but only for a project: a source may have thousands of scopes. */
 function DriveProject({ filter, what }: { readonly filter: HealthFilter; readonly what: 'gaps' | 'aside' }): ReactNode {
   const may = useMay('operator')
   const drive = useDrive(what === 'gaps' ? 'POST /v1/gaps/ask-again' : 'POST /v1/quarantine/redrive')

@@ -15,7 +15,7 @@ const PAGE = 50
 const EVERY_MS = 4_000
 const TYPED_MS = 300
 
-/** The words of the filter, and what they ask for. */
+/** The states to filter by, and the query of each. */
 const RUN_STATES = {
   going: { label: 'Waiting or running', query: { pending: 'true' } },
   done: { label: 'Done', query: { status: 'TASK_COMPLETED' } },
@@ -75,7 +75,7 @@ type Change = { readonly [Name in keyof RunFilter]?: RunFilter[Name] | undefined
 
 function useFilter() {
   const navigate = place.useNavigate()
-  // Another filter begins at its first page.
+  // A changed filter starts at the first page.
   return (change: Change) =>
     void navigate({ search: (before) => present({ ...before, page: undefined, ...change }), replace: true })
 }

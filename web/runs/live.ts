@@ -1,4 +1,4 @@
-/** A run as it is now: told by the server at every change, and asked for while it does not tell. */
+/** The present state of a run. The server reports every change; while it does not, the page asks for the state. */
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import type { Pipeline, Task } from '../api/description.ts'
@@ -32,7 +32,7 @@ export function useRun(id: number) {
       },
     })
   }, [id, isGoing])
-  // What a run leaves behind is complete when it is.
+  // Data that a run leaves behind is complete only when the run has ended.
   useEffect(() => {
     if (isGoing) return
     setLive(false)

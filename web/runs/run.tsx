@@ -22,7 +22,7 @@ export function RunPage() {
   const id = Number(place.useParams().id)
   const { run, tasks, isGoing } = useRun(id)
   const all = tasks.data?.tasks ?? NONE
-  // Ids of tasks are others after they are run again.
+  // Tasks get new ids when they are run again.
   const attempts = all.reduce((newest, task) => Math.max(newest, task.id), 0)
   const subjects = useQuery({
     ...question('GET /v1/pipelines/{id}/subjects', { path: { id } }),
@@ -60,7 +60,7 @@ export function RunPage() {
 const NONE: readonly Task[] = []
 const LOOK_MS = 15_000
 
-/** Why it does not go on, although nothing of it failed. */
+/** Says why the run does not continue although none of its tasks has failed. */
 function StandsStill({ id }: { readonly id: number }): ReactNode {
   const { data } = useQuery({
     ...question('GET /v1/pipelines/{id}/standing', { path: { id } }),
@@ -75,7 +75,7 @@ function StandsStill({ id }: { readonly id: number }): ReactNode {
   ))
 }
 
-/** Where somebody should look first. */
+/** The task that the user should look at first. */
 const first = (tasks: readonly Task[]) =>
   tasks.find(({ status }) => status === 'TASK_FAILED') ??
   tasks.find(({ status }) => status === 'TASK_RUNNING') ??
@@ -98,7 +98,7 @@ function Parts({ run, tasks, subjects }: PartsProps) {
       ),
     [tasks],
   )
-  // What somebody reads does not change under their eyes, as long as it tells something.
+  // The task that the user is reading stays, as long as it runs or has failed.
   const shown = useRef<string>(undefined)
   const at = (place: string | undefined) =>
     inOrder.find(({ pipelineRow, pipelineCol }) => placeOf(pipelineRow, pipelineCol) === place)
@@ -166,7 +166,7 @@ function ProjectOf({ blueprintId }: { readonly blueprintId: number }): ReactNode
   )
 }
 
-/** What came of it, where that is not plain from its state. */
+/** The result of the run, if its state does not make it clear. */
 function Outcome({ run, tasks }: { readonly run: Pipeline; readonly tasks: readonly Task[] }): ReactNode {
   if (isUnfinished(run.status) || run.status === 'TASK_COMPLETED') return null
   const failed = tasks.filter(({ status }) => status === 'TASK_FAILED').length

@@ -1,4 +1,4 @@
-/** What of a scope is missing or was put aside, and how to get it. */
+/** Records of a scope that are missing or in quarantine, and how to get them. */
 import { Button } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -17,7 +17,7 @@ export interface ScopePlace {
 }
 type Driven = ScopePlace | { readonly project: string }
 
-/** Starts a run that asks for what is missing, or tries again what was put aside, and goes to it. */
+/** Starts a run that asks for missing records, or tries those in quarantine again, and opens its page. */
 export function useDrive(operation: 'POST /v1/gaps/ask-again' | 'POST /v1/quarantine/redrive') {
   const navigate = useNavigate()
   return useMutation({
@@ -30,7 +30,7 @@ export function useDrive(operation: 'POST /v1/gaps/ask-again' | 'POST /v1/quaran
   })
 }
 
-/** What is known of a gap, in a sentence. */
+/** Describes a gap in a sentence. */
 export function gapSentence({ reason, attempts, isAskedAgain, kind }: Gap): string {
   const end = reason.endsWith('.') ? '' : '.'
   if (kind === 'capped') return `${reason}${end} The source lists no further, so asking again does not help.`

@@ -9,10 +9,10 @@ interface StepsProps {
   readonly receipts: readonly Receipt[]
 }
 
-/** Whole seconds are known. */
+/** Times are known in whole seconds only. */
 export const taken = (seconds: number) => (seconds === 0 ? '< 1 s' : duration(seconds / 60))
 
-/** So few are all shown. */
+/** Up to this many steps are all shown. */
 const FEW = 8
 
 /** `collectApiIssues` → `Collect api issues`. */
@@ -28,7 +28,7 @@ export function Steps({ steps, task, receipts }: StepsProps) {
   const [isWhole, setWhole] = useState(false)
   const now = task.status === 'TASK_RUNNING' ? task.progressDetail?.subTaskName : undefined
   const byStep = new Map(receipts.map((receipt) => [receipt.subtask, receipt]))
-  // What asks the source says how the task fares; the rest follows from it.
+  // Steps that ask the source show how the task is doing; the other steps follow from them.
   const telling = steps.filter(
     ({ name, isCollector, isFailed, message }) => isCollector || isFailed || message !== '' || name === now,
   )
@@ -125,7 +125,7 @@ function Bar({ task: { progressDetail: detail }, name }: { readonly task: Task; 
   )
 }
 
-/** Of what the source says it has; where it does not say, what is stored is all that can be told. */
+/** Stored records, out of those that the source says it has. If it does not say, only the stored ones can be shown. */
 export function Stored({ receipt: { stored, expected, status } }: { readonly receipt: Receipt }) {
   if (expected === null && stored === 0 && status === 'complete') return <span className="faint">none</span>
   const words = expected === null ? `${count(stored)} stored` : `${count(stored)} of ${count(expected)}`

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef } from 'react'
 import type { Task, TaskSubject } from '../api/description.ts'
 import { taken } from './steps.tsx'
 
-/** In the plan; it stays when a task is run again. */
+/** The place of a task in the plan, which stays the same when the task is run again. */
 export const placeOf = (stage: number, column: number) => `${stage}.${column}`
 
 interface TaskListProps {
@@ -17,7 +17,7 @@ type Line = { readonly stage: number; readonly count: number } | { readonly task
 const STAGE_HEIGHT = 36
 const TASK_HEIGHT = 46
 
-/** Stages one after another, each with its tasks; only what is in view is drawn. */
+/** Stages one after another, each with its tasks; only visible lines are drawn. */
 export function TaskList({ tasks, subjects, chosen }: TaskListProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const lines = useMemo(
@@ -86,7 +86,7 @@ const WORDS: Readonly<Record<string, string>> = {
   TASK_CANCELLED: 'cancelled',
 }
 
-/** Of a task that runs: by its steps, and within the step by its records. */
+/** The finished share of a running task: by its steps, and within the present step by its records. */
 export function shareOf({ status, progressDetail: detail }: Task): number {
   if (status === 'TASK_COMPLETED') return 1
   if (!detail || detail.totalSubTasks === 0) return 0
@@ -142,6 +142,6 @@ function TaskLine({ task, subject, isChosen }: TaskLineProps) {
   )
 }
 
-/** The heading says already what a message is about. */
+/** Removes the title from a message if the heading already shows it. */
 export const withoutTitle = (message: string, title = ''): string =>
   message.startsWith(`${title}: `) ? message.slice(title.length + 2) : message

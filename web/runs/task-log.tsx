@@ -9,7 +9,7 @@ import { isUnfinished } from '../parts/parts.tsx'
 import { count, counted } from '../parts/words.ts'
 
 const place = getRouteApi('/runs/$id')
-/** Older lines are let go: a page that stays open does not grow. */
+/** Older lines are dropped, so that a page that stays open does not grow. */
 const MOST_LINES = 20_000
 const LONGEST_LINE = 2_000
 const DRAW_MS = 250
@@ -18,12 +18,12 @@ const LINE_HEIGHT = 20
 
 interface Log {
   readonly lines: readonly string[]
-  /** Lines before the first one. */
+  /** Number of dropped lines before the first one. */
   readonly dropped: number
 }
 const EMPTY: Log = { lines: [], dropped: 0 }
 
-/** What was written so far and what is written from now on; begun again when the server was away. */
+/** Reads the log from its beginning, and then each new line. Starts again after the server was away. */
 function useLog({ id, status }: Task): { readonly log: Log; readonly isAway: boolean } {
   const [log, setLog] = useState<Log>(EMPTY)
   const [isAway, setAway] = useState(false)
@@ -133,7 +133,7 @@ interface LinesProps {
   readonly onScrollUp: () => void
 }
 
-/** Only what is in view is drawn. */
+/** Only visible lines are drawn. */
 function Lines({ lines, isFollowed, onScrollUp }: LinesProps) {
   const scroller = useRef<HTMLElement>(null)
   const virtual = useVirtualizer({

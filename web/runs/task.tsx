@@ -70,7 +70,7 @@ export function TaskDetails({ task, subject, mayRunAgain }: TaskDetailsProps) {
   )
 }
 
-/** A scope may have been collected again since; then its receipts are of that run. */
+/** Only receipts from the time of the task belong to it. If the scope was collected again since, they are of the later run. */
 const SLACK_MS = 5_000
 const isOf =
   ({ plugin, beganAt, finishedAt }: Task) =>
@@ -149,7 +149,7 @@ function Facts({ task: { progressDetail: detail, interruptions }, receipts, reco
   )
 }
 
-/** What went wrong, what to do, and a link that does it. */
+/** Shows what went wrong, what to do, and a link that does it. */
 function Trouble({ task, subject, mayRunAgain }: TaskDetailsProps): ReactNode {
   const may = useMay('operator')
   const again = useMutation({

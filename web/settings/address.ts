@@ -19,7 +19,7 @@ export interface StorageSearch {
   readonly by?: 'scope'
 }
 
-/** A number above 0, or nothing. */
+/** A number above 0, or undefined. */
 export const number = (value: unknown) => (Number(value) > 0 ? Number(value) : undefined)
 export const filled = <Search extends object>(search: Search): Search =>
   Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as Search

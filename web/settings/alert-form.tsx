@@ -7,7 +7,7 @@ import { question } from '../api/queries.ts'
 import { oneOf } from '../parts/words.ts'
 
 interface AlertFormProps {
-  /** Left out: a new one. */
+  /** The alert to change; left out: a new one. */
   readonly alert?: Alert
   readonly onClose: () => void
   readonly onSaved: () => void
@@ -19,7 +19,7 @@ interface Draft {
   readonly project: string
   readonly metric: string
   readonly direction: 'above' | 'below'
-  /** As a person says it: percent, hours. */
+  /** In the unit that people use: percent, hours. */
   readonly limit: number
   readonly windowDays: number
   readonly forDays: number
@@ -38,7 +38,7 @@ const DEFAULTS: Draft = {
   ...{ windowDays: 30, forDays: 14, weekday: 'monday', hour: 8, target: 'slack', url: '', secret: '', enable: true },
 }
 
-/** What one unit of the input is in the unit of the metric. */
+/** Converts one unit of the input into the unit of the metric. */
 const scaleOf = (unit: string | undefined) => (unit === 'share' ? 0.01 : unit === 'minutes' ? 60 : 1)
 function wordOf(unit: string | undefined, amount: number): string {
   if (unit === 'share') return '%'

@@ -178,7 +178,7 @@ function Now({ alert: { kind, enable, state, inWords, problem, nextAt, brokenSin
   )
 }
 
-/** What the message said: nobody should take it for what became of the message. */
+/** The content of the message, worded so that nobody takes it for the result of sending it. */
 const SAID = new Map([
   ['broken', 'that the limit is broken'],
   ['recovered', 'that all is well again'],

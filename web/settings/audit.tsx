@@ -68,7 +68,7 @@ const Nothing = ({ isFiltered }: { readonly isFiltered: boolean }) =>
     <Empty title="Nothing has happened yet">The first change, run or sign-in will stand here.</Empty>
   )
 
-/** What is typed takes effect when one leaves the field or presses Enter: the address changes once, not by letters. */
+/** Typed text takes effect on leaving the field or with Enter, so that the address changes once and not with every letter. */
 function Filters() {
   const { page: _page, entry: _entry, ...filter } = place.useSearch()
   const navigate = place.useNavigate()
@@ -209,7 +209,7 @@ const shown = (value: unknown) => (value === undefined ? '' : JSON.stringify(val
 const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-/** Field by field where both are there; else what there is. */
+/** Compares field by field if both objects exist; otherwise shows the one that exists. */
 function Changes({ before, after }: { readonly before: unknown; readonly after: unknown }) {
   if (!isObject(before) || !isObject(after)) {
     const only = after ?? before

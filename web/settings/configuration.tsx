@@ -38,7 +38,7 @@ function download(name: string, text: string): void {
   URL.revokeObjectURL(address)
 }
 
-/** `NAME=value` a line; values may contain `=`. */
+/** Reads `NAME=value`, one per line; values may contain `=`. */
 const variablesIn = (text: string): Record<string, string> =>
   Object.fromEntries(
     text.split('\n').flatMap((line) => {
@@ -61,7 +61,7 @@ function Apply() {
       notifications.show({ title: 'Applied', message: `${counted(changes.length, 'change')} made.` })
     },
   })
-  // What was planned is not what would be applied any more.
+  // After a change, the plan no longer shows what would be applied.
   const changed = <Value,>(set: (value: Value) => void) => {
     return (value: Value) => {
       plan.reset()

@@ -5,7 +5,7 @@ import { ask } from '../api/ask.ts'
 import type { ApiKey } from '../api/description.ts'
 import { question } from '../api/queries.ts'
 
-/** Patterns to begin with; the key opens what they match below /rest. */
+/** Patterns to start with; a key may use the paths below /rest that its pattern matches. */
 const PATTERNS = [
   { pattern: '/v1/metrics/.*', label: 'Read numbers' },
   { pattern: '/blueprints/\\d+/trigger', label: 'Start runs' },
@@ -24,7 +24,7 @@ const ROLES = [
   { value: 'operator', label: 'Operator: also run and send' },
   { value: 'admin', label: 'Admin: everything' },
 ] as const
-/** Of the interface that DevLake's clients know; keys of webhooks have another. */
+/** The type of keys that users create, which DevLake's clients know; the key created along with a webhook has another type. */
 const TYPE = 'devlake'
 
 interface NewKeyProps {

@@ -1,4 +1,4 @@
-/** The pages of the settings, in the order of their tabs. */
+/** Pages of the settings, in the order of their tabs. */
 export const SETTINGS = [
   { to: '/settings', title: 'General', says: 'Health of this installation, theme and session', isForAdmins: false },
   { to: '/settings/api-keys', title: 'API keys', says: 'Keys for scripts and tools', isForAdmins: true },

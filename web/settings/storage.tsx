@@ -54,7 +54,7 @@ export function StoragePage() {
   )
 }
 
-/** Layers of the data, in words. */
+/** Descriptions of the data layers. */
 const LAYERS: Readonly<Record<Storage['layers'][number]['layer'], string>> = {
   raw: 'as the tools sent it',
   tool: 'typed, by tool',

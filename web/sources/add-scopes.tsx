@@ -15,7 +15,7 @@ interface AddScopesProps {
   onDone(): void
 }
 
-/** As many as fit into one request with room to spare. */
+/** Fits into one request with room to spare. */
 const AT_ONCE = 500
 
 export async function putScopes(plugin: string, connectionId: number, chosen: readonly RemoteScope[]): Promise<void> {

@@ -1,7 +1,7 @@
 import { text } from '../parts/address.ts'
 
 export interface ConnectionListView {
-  /** Words that a connection must have. */
+  /** Words that the connection must contain. */
   readonly find?: string
 }
 
@@ -9,7 +9,7 @@ export interface ConnectionView {
   readonly find?: string
   /** The drawer with the settings is open. */
   readonly edit?: true
-  /** The drawer with what could be collected is open. */
+  /** The drawer with scopes that could be collected is open. */
   readonly add?: true
 }
 

@@ -1,4 +1,4 @@
-/** What pages about connections ask the server for. */
+/** Queries of the pages about connections. */
 import { useQuery } from '@tanstack/react-query'
 import { type AnswerTo, ask } from '../api/ask.ts'
 import { question, refresh } from '../api/queries.ts'
@@ -7,7 +7,7 @@ import { askedSources, ofSource } from '../api/sources.ts'
 export type ConnectionOverview = AnswerTo<'GET /v1/connections'>[number]
 export type ListedScope = AnswerTo<'GET /v1/connections/{plugin}/{connectionId}/scopes'>['scopes'][number]
 
-/** What all connections have; the rest are fields of the source. */
+/** Fields that all connections have; the other fields depend on the source. */
 export interface Connection extends Readonly<Record<string, unknown>> {
   readonly id: number
   readonly name: string
@@ -25,7 +25,7 @@ export const connectionQuestion = (plugin: string, connectionId: number) =>
 
 const PAGE_SIZE = 1000
 
-/** All scopes of a connection that have these words in their name, however many. */
+/** Loads all scopes of a connection with these words in their name, however many there are. */
 export async function allScopes(
   plugin: string,
   connectionId: number,
@@ -47,14 +47,14 @@ export const useScopes = (plugin: string, connectionId: number, searchTerm = '',
     queryKey: ['GET /v1/connections/{plugin}/{connectionId}/scopes', { plugin, connectionId, searchTerm }],
     queryFn: ({ signal }) => allScopes(plugin, connectionId, searchTerm, signal),
     enabled,
-    // While a word is typed; of another connection nothing may be seen.
+    // Keeps the old list while a word is typed, but never shows scopes of another connection.
     placeholderData: (before, query) => {
       const asked = query?.queryKey[1] as { plugin: string; connectionId: number } | undefined
       return asked?.plugin === plugin && asked.connectionId === connectionId ? before : undefined
     },
   })
 
-/** After anything about connections changed. */
+/** Call this after any change of connections. */
 export const refreshConnections = (plugin: string) =>
   refresh(
     'GET /v1/connections',
@@ -64,7 +64,7 @@ export const refreshConnections = (plugin: string) =>
     ofSource('GET /plugins/github/connections/{connectionId}/scopes', plugin),
   )
 
-/** What a connection test found out; which of it there is depends on the source. */
+/** The result of a connection test; which fields it has depends on the source. */
 export interface TestResult {
   readonly success: boolean
   readonly message: string

@@ -1,11 +1,11 @@
-/** What all ways of choosing scopes have in common. */
+/** Shared by all ways of choosing scopes. */
 import type { RemoteScope } from '../api/description.ts'
 import type { Source } from '../api/sources.ts'
 
 export interface Choice {
   readonly source: Source
   readonly connectionId: number
-  /** Those that the connection has. */
+  /** Ids of scopes that the connection already has. */
   readonly known: ReadonlySet<string>
   readonly isChosen: (id: string) => boolean
   readonly isFixed: (id: string) => boolean

@@ -13,12 +13,12 @@ import { TestOutcome } from './test-outcome.tsx'
 
 interface ConnectionFormProps {
   readonly plugin: string
-  /** The one to change; without it, a new one. */
+  /** The connection to change; left out: a new one. */
   readonly connection?: Connection
   readonly onSaved: (connection: Connection) => void
 }
 
-/** A connection, made or changed. It can be saved once a test has passed with exactly these settings. */
+/** Creates or changes a connection. It can be saved once a test has passed with exactly these settings. */
 export function ConnectionForm({ plugin, connection, onSaved }: ConnectionFormProps) {
   const { sources, source } = useSource(plugin)
   return (
@@ -42,7 +42,7 @@ export function ConnectionForm({ plugin, connection, onSaved }: ConnectionFormPr
 type Values = Readonly<Record<string, unknown>>
 const isSame = (left: unknown, right: unknown) => JSON.stringify(left ?? null) === JSON.stringify(right ?? null)
 
-/** What the form begins with: secrets stay where they are. */
+/** Initial values of the form; stored secrets stay on the server. */
 const initialOf = ({ connection: fields, title }: Source, stored: Connection | undefined): Values => ({
   name: stored?.name ?? title,
   ...Object.fromEntries(
@@ -63,7 +63,7 @@ function Form({ source, connection, onSaved }: FormProps) {
   const { plugin, connection: fields } = source
   const [seen, setSeen] = useState(connection)
   const [draft, setDraft] = useDraft<Values>(`connection ${plugin} ${connection?.id ?? 'new'}`, {})
-  // Only in the memory of this page: a draft outlives it.
+  // Kept only in the memory of this page, because drafts outlive it.
   const [secrets, setSecrets] = useState<Values>({})
   const initial = initialOf(source, seen)
   const values: Values = { ...initial, ...draft, ...secrets }
@@ -76,7 +76,7 @@ function Form({ source, connection, onSaved }: FormProps) {
   const used = Object.entries(fields).filter(isUsed)
   const isRare = ({ isOptional, kind }: Field) => isOptional || kind === 'boolean'
 
-  /** What is sent: all of something new, of something stored what is different. */
+  /** The values to send: all for a new connection, only the different ones for a stored connection. */
   const sent = Object.fromEntries(
     used
       .filter(([name, { kind }]) =>
@@ -85,7 +85,7 @@ function Form({ source, connection, onSaved }: FormProps) {
       .map(([name]) => [name, values[name]]),
   )
   const mark = JSON.stringify(sent)
-  // A refresh token is good for one use, which a test would be.
+  // A refresh token can be used only once, and a test would use it up.
   const isUntestable = used.some(([, { isRotated }]) => isRotated)
   const needsTest = !isUntestable && (!seen || Object.keys(sent).length > 0)
   const isChanged = !seen || Object.keys(sent).length > 0 || values.name !== seen.name
@@ -108,7 +108,7 @@ function Form({ source, connection, onSaved }: FormProps) {
     setSecrets({})
     setSeen(stored)
     onSaved(stored)
-    // Noted with the connection, for its list.
+    // The result is stored with the connection and shown in the list.
     await testStored(plugin, stored.id).catch(() => undefined)
     await refreshConnections(plugin)
   }
@@ -235,7 +235,7 @@ function shownValue(field: Field | undefined, value: unknown) {
   return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value)
 }
 
-/** What the credentials must be allowed to do: told before anybody makes a token. */
+/** Shows what the credentials must allow, before the user creates a token. */
 function Rights({ source: { title, rights, endpoint } }: { readonly source: Source }) {
   if (rights.length === 0) return null
   return (

@@ -5,7 +5,7 @@ import type { ConnectionOverview } from './asked.ts'
 
 const WORDS = { works: ['works', 'good'], fails: ['fails', 'bad'], unknown: ['never tested', ''] } as const
 
-/** Whether it worked when it was last used, by a test or a run. */
+/** Shows whether the connection worked when a test or a run last used it. */
 export function ConnectionState({ of: { state, checkedAt } }: { readonly of: ConnectionOverview }) {
   const [word, look] = WORDS[state]
   return (

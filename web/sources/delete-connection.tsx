@@ -14,7 +14,7 @@ interface DeleteConnectionProps {
   onClose(): void
 }
 
-/** What stands in the way, where the server refuses for that. */
+/** The projects that still use the connection, if the server refuses the deletion because of them. */
 const projectsIn = (error: Error | null): readonly string[] => {
   const data = error instanceof Refused ? (error.data as { projects?: readonly string[] } | null) : null
   return data?.projects ?? []

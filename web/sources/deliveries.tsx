@@ -1,4 +1,4 @@
-/** What a source sends by itself: how that is set up there, and what came of it. */
+/** Deliveries that a source sends by itself: how to set that up in the source, and their results. */
 import '../settings/settings.css'
 import { Button, PasswordInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
@@ -122,7 +122,7 @@ interface EnteredSecretProps extends Place {
   readonly isAdmin: boolean
 }
 
-/** Of a source that makes the secret itself. */
+/** For a source that creates the secret itself. */
 function EnteredSecret({ plugin, connectionId, says, hasSecret, isAdmin }: EnteredSecretProps) {
   const [secret, setSecret] = useState('')
   const save = useMutation({
@@ -169,7 +169,7 @@ interface StepProps {
   readonly name: string
   readonly says: string
   readonly value: string | undefined
-  /** Instead of a value that nobody has any more. */
+  /** Shown instead of a value that nobody can see any more. */
   readonly hidden?: string
 }
 

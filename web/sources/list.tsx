@@ -11,7 +11,7 @@ import { ConnectionState, LastRun, RequestsLeft } from './connection-state.tsx'
 
 const place = getRouteApi('/sources')
 const EVERY_MS = 15_000
-/** Fewer are found by looking. */
+/** Fewer connections need no search field. */
 const WORTH_SEARCHING = 6
 
 export function SourceList() {
@@ -80,7 +80,7 @@ function Connect({ sources }: { readonly sources: readonly Source[] }) {
   )
 }
 
-/** Nothing is there yet: what could be, each in a sentence. */
+/** Shown while nothing is connected: the possible sources, each described in a sentence. */
 function Offer({ sources, may }: { readonly sources: readonly Source[]; readonly may: boolean }) {
   return (
     <>

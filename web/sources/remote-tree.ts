@@ -1,4 +1,4 @@
-/** What a source offers, group by group, as it is opened; pages of a group come one after another by themselves. */
+/** The scopes that a source offers, loaded group by group as the user opens them. Further pages of a group are loaded automatically. */
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { ask } from '../api/ask.ts'
 import type { RemoteScope } from '../api/description.ts'
@@ -10,18 +10,18 @@ export interface Branch {
   readonly failure?: string
 }
 
-/** The root. */
+/** The id of the root group. */
 export const ROOT = ''
 const MOST_PAGES = 500
 
 export interface RemoteTree {
   readonly branches: ReadonlyMap<string, Branch>
-  /** Begins to read a group, or continues where a failure stopped it. Gives all of it. */
+  /** Starts to read a group, or reads it again after a failure. Returns all of its entries. */
   read(group: string): Promise<readonly RemoteScope[]>
 }
 
 const names = new Intl.Collator('en', { numeric: true })
-/** Groups first. */
+/** Sorts groups before scopes, and then by name. */
 const byKindAndName = (left: RemoteScope, right: RemoteScope) =>
   left.type.localeCompare(right.type) || names.compare(left.fullName, right.fullName)
 
@@ -73,7 +73,7 @@ export function useRemoteTree(plugin: string, connectionId: number): RemoteTree 
         return reading.entries
       }
       reading.promise = go()
-      // Told in the branch; whoever waits for all of it is told as well.
+      // The branch shows the failure, and callers that wait for the whole group get it as well.
       reading.promise.catch(() => undefined)
       return reading.promise
     },

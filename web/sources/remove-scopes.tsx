@@ -14,7 +14,7 @@ interface RemoveScopesProps {
   onClose(isDone: boolean): void
 }
 
-/** Of more than these the records are not counted. */
+/** For more scopes than this, the records are not counted. */
 const COUNTED = 20
 
 interface Refusal {

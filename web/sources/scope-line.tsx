@@ -7,7 +7,7 @@ interface ScopeLineProps {
   readonly depth: number
 }
 
-/** One scope to tick. Plain elements: thousands of them pass by while somebody scrolls. */
+/** One scope with a checkbox. Uses plain elements, because thousands of them appear while scrolling. */
 export function ScopeLine({ scope, choice, depth }: ScopeLineProps) {
   const { id, fullName, archived } = scope
   const isFixed = choice.isFixed(id)

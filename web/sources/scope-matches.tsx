@@ -17,7 +17,7 @@ export const patternsIn = (text: string): string[] => [
   ),
 ]
 
-/** Names and patterns, and what of the source they fit now. */
+/** Names and patterns, and the scopes of the source that they match now. */
 export function ScopeMatches({ choice, pasted }: { readonly choice: Choice; readonly pasted: string }) {
   const { source, connectionId } = choice
   const [text, setText] = useState(patternsIn(pasted).join('\n'))

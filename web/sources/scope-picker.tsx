@@ -15,11 +15,11 @@ interface ScopePickerProps {
   readonly connectionId: number
   readonly chosen: readonly RemoteScope[]
   readonly onChange: (chosen: readonly RemoteScope[]) => void
-  /** What the connection has already cannot be chosen again. */
+  /** Scopes that the connection already has cannot be chosen. */
   readonly onlyNew?: boolean
 }
 
-/** Scopes chosen from what the source offers: from its tree, by search, by names that are pasted, or by a pattern. */
+/** Chooses scopes that the source offers: from its tree, by search, by pasted names, or by a pattern. */
 export function ScopePicker({ plugin, connectionId, chosen, onChange, onlyNew = false }: ScopePickerProps) {
   const { sources, source } = useSource(plugin)
   const scopes = useScopes(plugin, connectionId)

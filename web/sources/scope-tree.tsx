@@ -42,7 +42,7 @@ function linesOf(branches: RemoteTree['branches'], open: ReadonlySet<string>, wo
 
 interface ScopeTreeProps {
   readonly choice: Choice
-  /** Several names at once belong elsewhere. */
+  /** Called if several names are pasted at once: another tab handles them. */
   readonly onPaste: (text: string) => void
 }
 
@@ -202,7 +202,7 @@ function StateLine({ branch, depth, onAgain }: StateLineProps) {
 
 const FOUND = 100
 
-/** By the source's own search: also what nobody opened. */
+/** Uses the source's own search, which also finds scopes in groups that nobody has opened. */
 function Elsewhere({ words, choice }: { readonly words: string; readonly choice: Choice }) {
   const { source, connectionId } = choice
   const search = useMutation({

@@ -17,7 +17,7 @@ interface ScopesCardProps {
   onAdd(): void
 }
 
-/** What is collected by a connection: thousands, with rules, last collection and projects of each. */
+/** The scopes that a connection collects, possibly thousands, each with its rules, last collection and projects. */
 export function ScopesCard({ source, connectionId, words, onWords, onAdd }: ScopesCardProps) {
   const may = useMay('admin')
   const wanted = useDeferredValue(words)

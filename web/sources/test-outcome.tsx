@@ -5,13 +5,13 @@ import type { TestResult, TokenResult } from './asked.ts'
 
 interface TestOutcomeProps {
   readonly test: Pick<UseMutationResult<TestResult, Error, any>, 'data' | 'error' | 'isPending'>
-  /** What went wrong is told at its field. */
+  /** The problem is already shown at its field. */
   readonly isHidden?: boolean
-  /** Something was changed since. */
+  /** A setting was changed since the test. */
   readonly isOld?: boolean
 }
 
-/** What a source said when it was tried: for each token, where there are several. */
+/** Shows the result of a connection test, for each token if there are several. */
 export function TestOutcome({ test: { data, error, isPending }, isHidden = false, isOld = false }: TestOutcomeProps) {
   if (isPending || isHidden) return null
   if (error) return <Outcome isGood={false}>{error.message}</Outcome>

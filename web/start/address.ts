@@ -3,13 +3,13 @@ import { text } from '../parts/address.ts'
 export const STEPS = ['connect', 'choose', 'rules', 'project', 'numbers'] as const
 export type Step = (typeof STEPS)[number]
 
-/** Where one is on the way, and with what; what is left out is read from the server. */
+/** The present step and what was chosen; what is left out is read from the server. */
 export interface StartView {
   readonly step?: Step
   readonly plugin?: string
   readonly connection?: number
   readonly project?: string
-  /** The number whose items are open, and which of them. */
+  /** The metric whose items are shown, and the reason to filter them by. */
   readonly explain?: string
   readonly reason?: string
 }

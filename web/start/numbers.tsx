@@ -26,7 +26,7 @@ interface NumbersStepProps extends ProjectProps {
   go(next: StartView): void
 }
 
-/** The run as it goes, and then what it was for. */
+/** Shows the run while it continues, and then the numbers. */
 export function NumbersStep({ project: name, view, go }: NumbersStepProps) {
   const project = useQuery(question('GET /projects/{projectName}', { path: { projectName: name } }))
   const blueprintId = project.data?.blueprint?.id
@@ -90,7 +90,7 @@ function NotBegun({ blueprintId }: { readonly blueprintId: number }) {
   )
 }
 
-/** What a task is about, as a person would say it. */
+/** Describes the subject of a task in readable form. */
 function aboutOf({ plugin, options }: Task): string {
   const { name, fullName, boardId, projectName, projectSlug } = options as Record<string, unknown>
   const about = [fullName, name, projectSlug, projectName, boardId].find((each) => each !== undefined && each !== '')
@@ -261,7 +261,7 @@ function Grade({ explained }: { readonly explained: Explained }) {
   return band ? <Band band={band} /> : <NoGrade of={explained} />
 }
 
-/** Why there is no number, and what to do about it. */
+/** Says why there is no number, and what to do about it. */
 function WhyNot({ explained, project }: { readonly explained: Explained; readonly project: string }) {
   const { findings, leftOut, total, places } = explained
   const [finding] = findings

@@ -25,7 +25,7 @@ const BACK = [
 interface Draft {
   readonly name: string
   readonly months: string
-  /** Connections that were taken out again. */
+  /** Connections that the user has taken out again. */
   readonly without: readonly string[]
 }
 
@@ -52,7 +52,7 @@ export function ProjectStep({ way: { connections, sources }, onAnother, onDone }
           blueprint: { connections: parts, timeAfter: since.toISOString() },
         },
       })
-      // It is there now; that it does not start shows where it is collected, with a button that tries again.
+      // The project exists now. If its run does not start, the next step shows that, with a button that tries again.
       if (project.blueprint) {
         const start = { path: { id: project.blueprint.id }, body: {} }
         await ask('POST /blueprints/{id}/trigger', start).catch(() => undefined)

@@ -26,7 +26,7 @@ interface RulesStepProps {
   onDone(): void
 }
 
-/** What counts as what, filled in from what is there: the reason why first numbers are numbers. */
+/** Chooses what counts as what, filled in from the names that exist. Without this, there would be no useful first numbers. */
 export function RulesStep(props: RulesStepProps) {
   const { way, connection } = props
   const configId = way.scopes.find(({ scopeConfigId }) => scopeConfigId !== null)?.scopeConfigId ?? undefined

@@ -22,7 +22,7 @@ const TITLES: Readonly<Record<Step, string>> = {
   numbers: 'First numbers',
 }
 
-/** From nothing to the first numbers: one step a screen. */
+/** Leads from nothing to the first numbers, one step per screen. */
 export function StartPage() {
   const view = place.useSearch()
   const navigate = place.useNavigate()
@@ -30,7 +30,7 @@ export function StartPage() {
   const { way, failed } = useWay(view)
   const go = (next: StartView) => void navigate({ search: next })
   const step = way?.step
-  // A new screen begins at its top.
+  // A new screen starts at its top.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when the step changes
   useEffect(() => void window.scrollTo(0, 0), [step])
   if (!may)

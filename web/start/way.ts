@@ -1,4 +1,4 @@
-/** How far one is: read from what is there, so that the way can be left at any step and continued, by anybody. */
+/** Finds the present step from what exists on the server, so that anybody can leave the guided start at any step and continue it later. */
 import { useQuery } from '@tanstack/react-query'
 import { question } from '../api/queries.ts'
 import { askedSources, type Source } from '../api/sources.ts'
@@ -10,7 +10,7 @@ export interface Way {
   readonly done: ReadonlySet<Step>
   readonly sources: readonly Source[]
   readonly connections: readonly ConnectionOverview[]
-  /** The one that the way is about. */
+  /** The connection that the guided start is about. */
   readonly connection: ConnectionOverview | undefined
   readonly source: Source | undefined
   readonly scopes: readonly ListedScope[]
@@ -33,7 +33,7 @@ export function useWay(view: StartView) {
   return { way, failed }
 }
 
-/** The one in the address, or the newest. */
+/** The connection in the address, or else the newest. */
 function connectionOf({ plugin, connection }: StartView, all: readonly ConnectionOverview[]) {
   if (connection !== undefined) return all.find((each) => each.plugin === plugin && each.id === connection)
   return all.toSorted((one, other) => (one.createdAt < other.createdAt ? 1 : -1))[0]
@@ -57,7 +57,7 @@ function wayOf(
   ])
   const next = STEPS.find((step) => !done.has(step)) ?? 'numbers'
   const wanted = view.step ?? next
-  // No step can be taken before the one that it builds on.
+  // A step is possible only after the one that it builds on.
   const step = STEPS.indexOf(wanted) > STEPS.indexOf(next) ? next : wanted
   return { step, done, sources, connections, connection, source, scopes, project }
 }

@@ -19,7 +19,7 @@ export type Known = Action | 'approve' | 'reverse' | 'accept'
 interface Described {
   readonly title: string
   readonly consequence: string
-  /** Deletes something: the name of the switch has to be typed. */
+  /** True for actions that delete something: the user has to type the name of the switch. */
   readonly isTyped?: boolean
 }
 
@@ -95,7 +95,7 @@ const needsApproval = (of: Switch) =>
 
 interface Props {
   readonly of: Switch
-  /** What the target gets now. Null: nobody knows; left out: not asked yet. */
+  /** The share of requests that the target gets now. Null: unknown; left out: not asked yet. */
   readonly share: Status['share'] | undefined
 }
 
@@ -109,7 +109,7 @@ export function Actions({ of, share }: Props) {
     ...(['switched', 'dns-switched', 'cleaned-up'].includes(of.state) ? (['reverse'] as const) : []),
   ]
   if (actions.length === 0) return null
-  // While the target gets requests, only the way back stands out.
+  // Unless it is certain that the target gets no requests, only the button for the way back is highlighted.
   const isHere = share !== undefined && !isOnTarget(share)
   const forward = isHere ? actions.find((action) => action === 'prepare' || action === 'advance') : undefined
   return (
@@ -133,11 +133,11 @@ export function Actions({ of, share }: Props) {
   )
 }
 
-/** A draft has moved nothing. Who is back needs it again only if something stands on the target all the same. */
+/** A draft has changed nothing. After a rollback, another one is needed only if the target may still get requests. */
 const hasWayBack = ({ state, actions }: Switch, share: Props['share']): boolean =>
   actions.includes('rollback') && state !== 'draft' && (state !== 'rolled-back' || isOnTarget(share))
 
-/** Stands out where there is something to take back, and works with one click: who needs it is in a hurry. */
+/** Highlighted if there is something to roll back. It works with one click, because whoever needs it is in a hurry. */
 export function RollBack({ of, share }: Props) {
   const [isAsked, setAsked] = useState(false)
   const { isTyped, consequence } = describe(of, 'rollback')
@@ -184,7 +184,7 @@ interface ConfirmProps {
   readonly onClose: () => void
 }
 
-/** What was seen is what is acted on: somebody else's step in between is told, not overrun. */
+/** Acts only on the version that the user has seen. If somebody else has taken a step meanwhile, the user is told. */
 export function Confirm({ of, action, onClose }: ConfirmProps) {
   const navigate = useNavigate()
   const { title, consequence, isTyped = false } = describe(of, action)

@@ -1,4 +1,4 @@
-/** What a switch and its plan say, in words. */
+/** Describes a switch and its plan in words. */
 import './traffic.css'
 import { useQuery } from '@tanstack/react-query'
 import type { AnswerTo } from '../api/ask.ts'
@@ -9,7 +9,7 @@ export type Status = AnswerTo<'GET /v1/traffic-switches/{id}/live'>
 export type State = Switch['state']
 export type Action = Switch['actions'][number]
 
-/** As much of a plan as the pages show; one that cannot be read has no steps. */
+/** The parts of a plan that the pages show. A plan that cannot be read has no steps. */
 export interface Plan {
   readonly current?: Side
   readonly target?: Side
@@ -17,7 +17,7 @@ export interface Plan {
   readonly confirmRollback?: boolean
   readonly dns?: { readonly hostname?: string }
   readonly cleanup?: { readonly currentIngress?: 'keep-service' | 'delete-ingress' }
-  /** Left out where the plan has one route. */
+  /** Left out if the plan has only one route. */
   readonly routes?: readonly Route[]
   readonly steps: readonly Step[]
 }
@@ -39,7 +39,7 @@ export const namesOf = (of: Switch) => {
   return { here: current?.cluster ?? 'the current cluster', there: target?.cluster ?? 'the target' }
 }
 
-/** The names whose records move, each once. */
+/** The DNS names whose records change, each once. */
 export function hostsOf({ dns, routes }: Plan): readonly string[] {
   const hosts = routes?.map((route) => hostOf(route) ?? dns?.hostname) ?? [dns?.hostname]
   return [...new Set(hosts)].filter((host) => host !== undefined)
@@ -68,14 +68,14 @@ export const StateTag = ({ state }: { readonly state: State }) => {
 
 export const isOver = (state: State): boolean => state === 'cleaned-up' || state === 'aborted'
 
-/** How a switch stands, asked again as long as anything can change. */
+/** The present status of a switch, asked again for as long as it can change. */
 export const useStatus = ({ id, state }: Pick<Switch, 'id' | 'state'>, everyMs: number) =>
   useQuery({
     ...question('GET /v1/traffic-switches/{id}/live', { path: { id } }),
     refetchInterval: isOver(state) || state === 'draft' ? false : everyMs,
   })
 
-/** After anything was done with a switch. */
+/** Call this after any action on a switch. */
 export const refreshSwitches = () =>
   refresh(
     'GET /v1/traffic-switches',
@@ -86,14 +86,14 @@ export const refreshSwitches = () =>
 
 export const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** `1 of 3 (90/10)`: the word stands beside it. */
+/** `1 of 3 (90/10)`, because the word "step" is already beside it. */
 export const stepText = (step: string): string => step.replace(/^step /, '')
 
-/** The share of requests that the target gets at a step. */
+/** The share of requests that the target gets in a step. */
 export const shareOf = ({ weights: { current, target } }: Step): number =>
   current + target === 0 ? 0 : target / (current + target)
 
-/** `90/10` */
+/** Reads weights such as `90/10`. */
 export function shareOfText(weights: string): number {
   const [current = 0, target = 0] = weights.split('/').map(Number)
   return shareOf({ weights: { current, target }, gates: [] })
@@ -107,8 +107,8 @@ interface SplitProps {
 }
 
 /**
- * The part of the target at the right; what differs between rules is hatched, what nobody knows is empty. Whoever cannot
- * see it reads the words beside it.
+ * The target's share is at the right. A part that differs between rules is hatched, and an unknown share is empty. For people who
+ * cannot see it, the words beside it say the same.
  */
 export function Split({ share, height = 6 }: SplitProps) {
   if (share === null) return <span className="split unknown" style={{ height }} aria-hidden="true" />

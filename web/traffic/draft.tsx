@@ -1,4 +1,4 @@
-/** What a draft needs before it is prepared: its plan, and a look at what stands in the way. */
+/** Shows what a draft needs before it is prepared: its plan, and a check for obstacles. */
 import { Button } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -55,14 +55,14 @@ function Editor({ of, stored }: { readonly of: Switch; readonly stored: string }
 
 type Checks = AnswerTo<'POST /v1/traffic-switches/{id}/preflight'>
 
-/** What stands in the way comes first. */
+/** Obstacles come first. */
 const ORDER = ['failed', 'warning', 'unknown', 'ok'] as const
 const LOOKS = { ok: 'good', warning: 'attention', failed: 'bad', unknown: '' } as const
 
 const inOrder = (checks: Checks): Checks =>
   checks.toSorted((one, other) => ORDER.indexOf(one.status) - ORDER.indexOf(other.status))
 
-/** Asked of both clusters and AWS, so only when somebody wants it. */
+/** Asks both clusters and AWS, so it runs only when the user wants it. */
 export function Preflight({ of }: { readonly of: Switch }) {
   const look = useMutation({
     mutationFn: () => ask('POST /v1/traffic-switches/{id}/preflight', { path: { id: of.id } }),

@@ -1,4 +1,4 @@
-/** A plan made of what is live: from two contexts, or from manifests that somebody pastes. */
+/** Makes a plan from what is live: from two contexts, or from pasted manifests. */
 import { Button, SegmentedControl, Select, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -13,7 +13,7 @@ const COMMAND = 'kubectl get ingress,service,targetgroupbinding -o yaml'
 
 interface FormProps {
   readonly onPlan: (yaml: string) => void
-  /** Storing it is what comes next. */
+  /** There is a plan already, and the next step is to store it. */
   readonly hasPlan: boolean
 }
 
@@ -131,7 +131,7 @@ function bodyOf(values: Values, from: From): Readonly<Record<string, unknown>> {
   return Object.fromEntries(filled.map(([field, text]) => [field, formOf(field, text)]))
 }
 
-/** As the server wants it. A manifest stays as it was pasted, because its indentation counts. */
+/** Values in the form that the server needs. A manifest stays as it was pasted, because its indentation counts. */
 function formOf(field: string, text: string): unknown {
   if (field.endsWith('Manifests')) return text
   if (field === 'containerPort') return Number(text)
@@ -144,7 +144,7 @@ interface QuestionsProps {
   readonly set: (field: string) => (value: string) => void
 }
 
-/** What only a person can decide. */
+/** Questions that only a person can decide. */
 function Questions({ imported: { plan, questions, findings }, values, set }: QuestionsProps) {
   if (plan !== null) return null
   return (

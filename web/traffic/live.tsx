@@ -1,4 +1,4 @@
-/** How the split came to be, and what both clusters answer. */
+/** The history of the split, and the answers of both clusters. */
 import { useQuery } from '@tanstack/react-query'
 import type { AnswerTo } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
@@ -17,7 +17,7 @@ interface Point {
   readonly share: number
 }
 
-/** The split as the journal knows it: each step that was verified, and each way back. */
+/** The split according to the journal: each verified step, and each rollback. */
 function courseOf(of: Switch, entries: readonly Entry[]): readonly Point[] {
   const { steps } = planOf(of)
   return entries.flatMap(({ at, kind, effect, detail }) => {
@@ -42,7 +42,7 @@ interface CourseProps {
   readonly entries: readonly Entry[]
 }
 
-/** What the journal tells, and at its end what the rules have now. */
+/** Draws the split from the journal, and at its end the present one from the rules. */
 export function Course({ of, share, entries }: CourseProps) {
   const told = courseOf(of, entries)
   const [first] = told
@@ -86,7 +86,7 @@ export function Course({ of, share, entries }: CourseProps) {
   )
 }
 
-/** Nothing where the plan names no source that tells the clusters apart. */
+/** Empty if the plan names no source that distinguishes the clusters. */
 export function RequestsCard({ of }: { readonly of: Switch }) {
   const asked = useQuery({
     ...question('GET /v1/traffic-switches/{id}/requests', { path: { id: of.id } }),
@@ -121,7 +121,7 @@ export function RequestsCard({ of }: { readonly of: Switch }) {
 }
 
 type Minutes = Requests['minutes']
-/** One scale for both, so that they can be compared. */
+/** Both clusters share one scale, so that they can be compared. */
 const mostIn = (minutes: Minutes): number =>
   Math.max(1, ...minutes.flatMap(({ current, target }) => [current.requests, target.requests]))
 

@@ -1,4 +1,4 @@
-/** A plan as text: what is wrong with it stands beside it as one types, and what it would do below. */
+/** A plan as text, with problems shown while the user types, and its simulation below. */
 import { Textarea } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
@@ -11,7 +11,7 @@ const PAUSE_MS = 400
 
 type Finding = AnswerTo<'POST /v1/traffic-switches/lint'>[number]
 
-/** What is known of the text as it was a moment ago. */
+/** Findings for the text as it was a moment ago. */
 export function useLint(yaml: string) {
   const [settled] = useDebouncedValue(yaml, PAUSE_MS)
   const isEmpty = settled.trim() === ''

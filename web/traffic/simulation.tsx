@@ -8,20 +8,20 @@ const HEIGHT = 160
 const LEFT = 44
 const RIGHT = 24
 const BOTTOM = 22
-/** Minutes between two marks, of which the first that gives few enough is taken. */
+/** Minutes between two marks; the first step that gives few enough marks is used. */
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440, 2880, 10_080]
 const MOST_MARKS = 8
-/** So that two marks do not touch. */
+/** Pixels of a mark, so that two marks do not touch. */
 const MARK_WIDTH = 64
 const SHARES = [0, 0.25, 0.5, 0.75, 1]
 
-/** Round minutes, as many as there is room for. */
+/** Round numbers of minutes, as many as there is room for. */
 function marksOf(minutes: number, most: number): readonly number[] {
   const step = STEPS.find((each) => minutes / each <= most) ?? STEPS.at(-1)!
   return Array.from({ length: Math.floor(minutes / step) + 1 }, (_, index) => index * step)
 }
 
-/** Played with made-up clients; nothing is asked of the clusters. */
+/** Simulates made-up clients; the clusters are not asked. */
 export function SimulationChart({ yaml }: { readonly yaml: string }) {
   const simulation = useQuery(question('POST /v1/traffic-plans/simulate', { body: { yaml } }))
   return (
@@ -50,7 +50,7 @@ export function SimulationChart({ yaml }: { readonly yaml: string }) {
   )
 }
 
-/** Drawn at the width that there is: text that shrinks with a picture cannot be read on a phone. */
+/** Drawn at the available width: text that shrinks with a chart cannot be read on a phone. */
 function Chart({ shares }: { readonly shares: readonly number[] }) {
   const { ref, width } = useElementSize()
   const last = Math.max(1, shares.length)

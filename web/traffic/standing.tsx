@@ -1,4 +1,4 @@
-/** How a switch stands now: what is planned against what is in force, route by route, and what comes next. */
+/** The present status of a switch: what is planned and what is in force, for each route, and what comes next. */
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { counted, exactly } from '../parts/words.ts'
@@ -62,7 +62,7 @@ export function Standing({ of, status }: { readonly of: Switch; readonly status:
 
 interface RoutesProps {
   readonly routes: Status['routes']
-  /** What stands above them already. */
+  /** The problem that is already shown above the routes. */
   readonly told: Status['problem']
 }
 
@@ -95,13 +95,13 @@ function Routes({ routes, told }: RoutesProps) {
   )
 }
 
-/** What is planned stands above it. */
+/** Leaves out the planned split, which is already shown above. */
 const inForce = (says: string): string => says.replace(/; planned .*$/, '')
 
-/** What stands there instead, and the three ways on. */
+/** Shows what is there instead, and the three ways to continue. */
 function Drift({ of, says }: { readonly of: Switch; readonly says: string }) {
   const [isAccepted, setAccepted] = useState(false)
-  // What follows the two values are ways on in the terminal; here they are buttons.
+  // After the two values, the text lists ways to continue in the terminal; here they are buttons.
   const [first = '', ...rest] = says.split('\n')
   const values = rest.filter((line) => line.startsWith(' ')).map((line) => line.trim())
   return (

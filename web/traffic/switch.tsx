@@ -59,7 +59,7 @@ function Sections({ of }: { readonly of: Switch }) {
     ...question('GET /v1/traffic-switches/{id}/journal', { path: { id: of.id } }),
     refetchInterval: isOver(of.state) ? false : EVERY_MS,
   })
-  // Who cannot be asked knows nothing.
+  // If the status cannot be read, the share is unknown.
   const share = status.isError ? null : status.data?.share
   return (
     <div className="sections">
@@ -148,7 +148,7 @@ const VERDICTS = {
   pending: ['', 'not yet'],
 } as const
 
-/** Asked of the clusters themselves, so only where a step is in force. */
+/** Asks the clusters themselves, so it is shown only while a step is in force. */
 function Gates({ status: { gates, next } }: { readonly status: Status }) {
   if (gates.length === 0) return null
   return (
@@ -185,11 +185,11 @@ type Entries = AnswerTo<'GET /v1/traffic-switches/{id}/journal'>
 
 const FIRST_ENTRIES = 12
 
-/** What an effect failed of is what the action met right after it, with the way out. */
+/** The failure of an effect is repeated by the problem of its action, which comes right after it and also says what to do. */
 const isToldAgain = (entry: Entries[number], next: Entries[number] | undefined): boolean =>
   entry.kind === 'failure' && next?.effect === 'problem' && next.detail.includes(entry.detail)
 
-/** Values as they are stored fill the page: only who wants to see them does. */
+/** Stored values fill the page, so they are shown only if the user opens them. */
 function Sentence({ of }: { readonly of: string }) {
   const [first, ...rest] = of.split('\n')
   if (rest.length === 0) return <>{of}</>
@@ -201,7 +201,7 @@ function Sentence({ of }: { readonly of: string }) {
   )
 }
 
-/** Newest first. What Weir was about to do is worth reading only where nothing came of it. */
+/** The newest first. An intent of Weir is worth reading only if it has no result. */
 function Journal({ entries }: { readonly entries: Entries }) {
   const answered = new Set(
     entries

@@ -12,7 +12,7 @@ interface Command {
   readonly body?: object
 }
 
-/** Each works as it stands in a POSIX shell; what is in capitals is to be changed. */
+/** Each command works as written in a POSIX shell; values in capital letters have to be replaced. */
 const COMMANDS: readonly Command[] = [
   {
     title: 'Deployment',
@@ -72,7 +72,7 @@ export function commandOf({ path, body }: Command, webhook: Webhook, secret: str
     `  -H "Authorization: Bearer ${secret}"`,
     ...(body ? ['  -H "Content-Type: application/json"', '  --data @- <<END'] : []),
   ]
-  // The shell fills in what stands in $(…).
+  // The shell fills in the parts in $(…).
   return lines.join(' \\\n') + (body ? `\n${JSON.stringify(body, null, 2)}\nEND` : '')
 }
 

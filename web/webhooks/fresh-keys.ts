@@ -1,4 +1,4 @@
-/** Keys that the server has just shown, by connection: nothing shows them again, so they stay until the client is left. */
+/** Keys that the server has just created, by connection. They cannot be shown again later, so they stay until the client is left. */
 import { useSyncExternalStore } from 'react'
 
 const keys = new Map<number, string>()

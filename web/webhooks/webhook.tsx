@@ -44,7 +44,7 @@ export function WebhookPage() {
   )
 }
 
-/** Shown while the browser still has it: nothing else does. */
+/** Shown while the browser still has the key: nothing else has it. */
 function Key({ webhook: { id, name, apiKey, postIssuesEndpoint } }: { readonly webhook: Webhook }) {
   const key = useFreshKey(id)
   const make = useMutation({

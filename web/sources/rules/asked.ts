@@ -1,4 +1,4 @@
-/** What pages about rules ask the server for. */
+/** Queries of the pages about rules. */
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { AnswerTo } from '../../api/ask.ts'
@@ -10,7 +10,7 @@ import { counted } from '../../parts/words.ts'
 export type Names = AnswerTo<'GET /v1/names'>
 export type Name = Names['kinds'][number]['names'][number]
 export type RuleValues = Readonly<Record<string, unknown>>
-/** What all sources' scope configs have; the rest are fields of the source. */
+/** Fields that the scope configs of all sources have; the other fields depend on the source. */
 export interface RuleConfig extends RuleValues {
   readonly id: number
   readonly name: string
@@ -33,7 +33,7 @@ export const configQuestion = (plugin: string, connectionId: number, scopeConfig
 export const projectsQuestion = (plugin: string, scopeConfigId: number) =>
   question(ofSource('GET /plugins/github/scope-config/{scopeConfigId}/projects', plugin), { path: { scopeConfigId } })
 
-/** Asks the source itself before anything is collected: only those who may do that see them. */
+/** Before anything is collected, this asks the source itself, so only admins get the names. */
 export function useNames(plugin: string, connectionId: number, scopeConfigId?: number) {
   const may = useMay('admin')
   return useQuery({
@@ -45,7 +45,7 @@ export function useNames(plugin: string, connectionId: number, scopeConfigId?: n
   })
 }
 
-/** Which of the names a pattern matches, a moment after it was typed; what was known before stays until then. */
+/** Asks which names a pattern matches, a moment after it was typed. The previous result stays until then. */
 export function useMatches(pattern: string, names: readonly string[]) {
   const [typed] = useDebouncedValue(pattern, 200)
   return useQuery({
@@ -56,7 +56,7 @@ export function useMatches(pattern: string, names: readonly string[]) {
   })
 }
 
-/** `3 repositories`: scopes as the source calls them. */
+/** For example `3 repositories`: the number of scopes, with the word that the source uses. */
 export function scopesWord({ scope }: Pick<Source, 'scope'>, amount: number): string {
   const one = scope.title.toLowerCase()
   return counted(

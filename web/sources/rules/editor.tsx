@@ -26,12 +26,12 @@ interface EditorProps {
 }
 
 interface Draft {
-  /** What was stored when the editing began. */
+  /** The stored rules when editing began. */
   readonly seen: RuleConfig | undefined
   readonly values: RuleValues
 }
 
-/** What new rules start with: what was found, or else what is usual. */
+/** Values for new rules: suggestions from the names that were found, or else the usual ones. */
 export const startingRules = (source: Source, names: Names | undefined): RuleValues => {
   const found = new Map(names?.suggestions.map(({ field, value }) => [field, value]))
   const fields = fieldsOf(source).filter(([, { isOnRequest }]) => !isOnRequest)
@@ -43,7 +43,7 @@ export const startingRules = (source: Source, names: Names | undefined): RuleVal
   )
 }
 
-/** Without what the server keeps for itself. */
+/** Leaves out the fields that only the server sets. */
 export const sendable = (source: Source, values: RuleValues): RuleValues => {
   const names = ['name', 'entities', ...fieldsOf(source).map(([name]) => name)]
   return Object.fromEntries(names.filter((name) => name in values).map((name) => [name, values[name]]))
@@ -73,7 +73,7 @@ export function Editor({ source, connection, stored, names }: EditorProps) {
       ofSource('GET /plugins/github/connections/{connectionId}/scope-configs/{scopeConfigId}', plugin),
       'GET /v1/connections/{plugin}/{connectionId}/scopes',
     )
-    // New, or new in the place of rules that are gone.
+    // The rules are new, or were created again because the stored ones are gone.
     if (config.id !== stored?.id) {
       const params = { plugin, id: String(connection.id), config: String(config.id) }
       void navigate({ to: '/sources/$plugin/$id/rules/$config', params, search: { scopes: true }, replace: true })
@@ -245,7 +245,7 @@ function Notice({ children }: { readonly children: ReactNode }) {
   )
 }
 
-/** Where the names come from; nothing where all is as it should be. */
+/** Says where the names come from; nothing if they come from stored data. */
 export function Basis({ names, source }: { readonly names: Names | undefined; readonly source: Source }) {
   if (!names || names.basis === 'stored') return null
   if (names.problem)
@@ -265,7 +265,7 @@ export function Basis({ names, source }: { readonly names: Names | undefined; re
   )
 }
 
-/** Rules belong to scopes, and projects that share a scope share its rules. */
+/** Rules belong to scopes, so projects that share a scope share its rules. */
 function WhoseNumbers({ projects }: { readonly projects: readonly string[] }) {
   const [first] = projects
   if (first === undefined) return null

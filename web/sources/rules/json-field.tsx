@@ -11,13 +11,13 @@ interface JsonFieldProps {
 
 type Item = Readonly<Record<string, unknown>>
 
-/** Null is a way of saying nothing, not a shape. */
+/** Finds the shape of a value that may also be null, which only means that there is none. */
 const shapeOf = ({ anyOf, ...schema }: JsonSchema = {}): JsonSchema =>
   anyOf?.find(({ type }) => type !== 'null') ?? schema
 const isPlain = (schema: JsonSchema) => ['string', 'integer', 'number'].includes(shapeOf(schema).type ?? '')
 const isPlainObject = ({ properties }: JsonSchema) => properties && Object.values(properties).every(isPlain)
 
-/** Drawn from the schema: an object of plain values, or a list of such; anything else as text. */
+/** Draws inputs from the schema: for an object of plain values, or a list of such objects. Anything else is edited as text. */
 export function JsonField({ field, value, isReadOnly, onChange }: JsonFieldProps) {
   const shape = shapeOf(field.schema as JsonSchema)
   const item = shapeOf(shape.items)
@@ -118,13 +118,13 @@ function Parts({ shape, value, isReadOnly, onChange }: PartsProps) {
   )
 }
 
-/** `tagsLimit` as people read it. */
+/** Makes `tagsLimit` readable: `Tags limit`. */
 const wordsOf = (name: string) => {
   const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
 }
 
-/** What is not JSON yet stays text, for the server to refuse. */
+/** Text that is not JSON yet stays as it is; the server refuses it. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

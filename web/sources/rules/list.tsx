@@ -51,7 +51,7 @@ interface RuleListProps {
   readonly connectionId: number
 }
 
-/** All scope configs of a connection, with what uses them; also a part of the connection's own page. */
+/** All scope configs of a connection and what uses them; also a part of the connection's own page. */
 export function RuleList({ source, connectionId }: RuleListProps) {
   const { plugin } = source
   const configs = useQuery(configsQuestion(plugin, connectionId))
@@ -203,7 +203,7 @@ interface AssumedProps {
   readonly hasRules: boolean
 }
 
-/** Scopes that nobody wrote rules for are not without any. */
+/** Scopes without written rules use default rules, which this shows. */
 function Assumed({ source, bare, hasRules }: AssumedProps) {
   const assumed = fieldsOf(source).filter(
     ([, { suggestion, isOnRequest }]) => suggestion !== undefined && suggestion !== '' && !isOnRequest,

@@ -15,14 +15,14 @@ interface PatternFieldProps {
   readonly field: Field
   readonly value: string
   readonly names: Names | undefined
-  /** The pattern that this one chooses among the matches of. */
+  /** Another pattern: this one only applies to its matches. */
   readonly within?: string | undefined
   readonly suggestion?: Suggestion | undefined
   readonly isReadOnly: boolean
   onChange(value: string): void
 }
 
-/** A pattern, and under it what it matches of what is there. */
+/** A pattern, and below it the existing names that it matches. */
 export function PatternField({ field, value, names, within, suggestion, isReadOnly, onChange }: PatternFieldProps) {
   const all = namesOf(names, field.names)
   const outer = useMatches(within ?? '', namesIn(all))
@@ -77,7 +77,7 @@ export function PatternField({ field, value, names, within, suggestion, isReadOn
 
 const namesIn = (names: readonly Name[]) => names.map(({ name }) => name)
 
-/** A workflow and a job of the same name are one to a pattern. */
+/** A pattern does not distinguish a workflow and a job of the same name. */
 function namesOf(names: Names | undefined, kinds: readonly string[] = []): readonly Name[] {
   const all = kinds.flatMap((kind) => names?.kinds.find((each) => each.kind === kind)?.names ?? [])
   const together = new Map<string, Name>()
@@ -94,7 +94,7 @@ function emptyWords(names: Names, field: Field, within: string | undefined): str
   return `No ${titles.join(' and no ')} ${names.basis === 'stored' ? 'are stored' : 'were found'} yet.`
 }
 
-/** The pattern once more, with the character that it is about marked. */
+/** Repeats the pattern and marks the character that is wrong. */
 function Problem({
   pattern,
   message,
@@ -121,7 +121,7 @@ const SHOWN = 8
 interface HitsProps {
   readonly matched: readonly Name[]
   readonly others: readonly Name[]
-  /** No pattern is written yet. */
+  /** The user has not written a pattern yet. */
   readonly isEmpty: boolean
   readonly onAdd: ((name: Name) => void) | undefined
 }

@@ -18,7 +18,7 @@ interface PreviewProps {
   onProject(project: string): void
 }
 
-/** Only rules whose effect can be told, all of them: what is left out would count as unchanged. */
+/** Sends all rules whose effect can be calculated, and no others: a rule that is left out would count as unchanged. */
 const previewed = (source: Source, values: RuleValues) =>
   Object.fromEntries(
     fieldsOf(source)
@@ -26,7 +26,7 @@ const previewed = (source: Source, values: RuleValues) =>
       .map(([name, { kind }]) => [name, values[name] ?? (kind === 'regex' ? '' : null)]),
   )
 
-/** What the rules as they stand in the form would do to a project, worked out on stored data. */
+/** Shows how the rules in the form would change a project, calculated from stored data. */
 export function Preview({ source, connectionId, values, projects, project = projects[0], onProject }: PreviewProps) {
   const rules = previewed(source, values)
   const look = useMutation({

@@ -1,5 +1,5 @@
 import './rules.css'
-/** The rules of a source, drawn from its own description: panels of fields. */
+/** The rules of a source as panels of fields, made from its own description. */
 import { Autocomplete, Checkbox, TagsInput, TextInput } from '@mantine/core'
 import type { SettingField as Field } from '../../api/description.ts'
 import type { Source } from '../../api/sources.ts'
@@ -13,7 +13,7 @@ interface RuleFieldsProps {
   readonly values: RuleValues
   readonly names: Names | undefined
   readonly isReadOnly: boolean
-  /** Only these, where a page is about some of them. */
+  /** For pages about some of the fields: chooses which. */
   readonly only?: ((field: Field) => boolean) | undefined
   onChange(name: string, value: unknown): void
 }
@@ -38,7 +38,7 @@ export function RuleFields({ source, only = () => true, ...rest }: RuleFieldsPro
   )
 }
 
-/** What holds for all fields of a panel is said once. */
+/** Help that is the same for all fields of a panel is shown once. */
 const sharedHelp = (fields: readonly (readonly [string, Field])[]): string | undefined =>
   fields.length > 1 && fields.every(([, { help }]) => help === fields[0]?.[1].help) ? fields[0]?.[1].help : undefined
 const withoutHelp = ({ help, ...field }: Field, shared: string | undefined): Field =>
@@ -147,7 +147,7 @@ interface EntitiesProps {
   onChange(chosen: readonly string[]): void
 }
 
-/** None at all means all, to the server: so the last one cannot be switched off. */
+/** For the server, none means all, so the last one cannot be switched off. */
 export function Entities({ known, chosen, isReadOnly, onChange }: EntitiesProps) {
   const isOn = (entity: string) => chosen.length === 0 || chosen.includes(entity)
   const on = known.filter(isOn)

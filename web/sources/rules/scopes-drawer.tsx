@@ -20,7 +20,7 @@ interface ScopesDrawerProps {
   onClose(): void
 }
 
-/** Which scopes the rules hold for, and which others they could. */
+/** Shows which scopes use the rules, and which others could. */
 export function ScopesDrawer({ isOpen, onClose, ...rest }: ScopesDrawerProps) {
   const word = scopesWord(rest.source, 2).replace('2 ', '')
   return (
@@ -63,7 +63,7 @@ function Choice({
       notifications.show({ message: `${config.name} applies to what you chose, from the next run on.` })
       onClose()
     },
-    // Some may be changed though another was refused.
+    // Some scopes may be changed even if another was refused.
     onSettled: () =>
       refresh(
         'GET /v1/connections/{plugin}/{connectionId}/scopes',

@@ -31,11 +31,11 @@ const STATUSES = [
   { value: 'DONE', label: 'Done' },
   { value: 'OTHER', label: 'Other' },
 ]
-/** Words that somebody stored by other means stay what they are. */
+/** Keeps values that somebody stored by other means. */
 const withOwn = (choices: readonly { value: string; label: string }[], own: string | null | undefined) =>
   !own || choices.some(({ value }) => value === own) ? [...choices] : [...choices, { value: own, label: own }]
 
-/** Every type that is there, or is spoken of already, and what each counts as. */
+/** Every type that exists or already has a mapping, and what each counts as. */
 export function TypeMappings({ field, value, names, suggestion, isReadOnly, onChange }: TypeMappingsProps) {
   const mappings = (value ?? {}) as Mappings
   const kind = (name: string) => names?.kinds.find((each) => each.kind === name)?.names ?? []
