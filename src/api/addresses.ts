@@ -2,10 +2,10 @@
 import type { IncomingMessage } from 'node:http'
 
 const viaKey = new WeakSet<IncomingMessage>()
-/** Was the request sent to /rest, which asks for an API key? */
+/** True if the request was sent to /rest, which requires an API key. */
 export const isKeyed = (request: IncomingMessage): boolean => viaKey.has(request)
 
-// Clients write scope ids as they are, and some contain slashes.
+// Clients do not encode scope ids in addresses, and some contain slashes.
 const SCOPE = /^(\/plugins\/[^/]+\/connections\/[^/]+\/scopes\/)(.+?)(\/latest-sync-state)?$/
 
 /** The first parts of the web client's addresses: one page serves them all. `/projects` is an address of the API, too. */
@@ -23,7 +23,7 @@ const ROOMS = [
   'settings',
 ]
 
-/** A person who goes to a page, rather than a program that asks. */
+/** True if a person opens a page, rather than a program asking for data. */
 function isForPage({ method, headers, url = '/' }: IncomingMessage): boolean {
   if (method !== 'GET' || !/\btext\/html\b/.test(headers.accept ?? '')) return false
   return ROOMS.includes(/^\/([^/?]*)/.exec(url)?.[1] ?? '')
@@ -47,10 +47,10 @@ export function rewriteUrl(request: IncomingMessage): string {
   return [`${before}${id.replaceAll('/', '%2F')}${after}`, ...query].join('?')
 }
 
-/** The form of an address that routes know: without a slash at its end. */
+/** Returns the address without slashes at its end, as routes know it; undefined if there is nothing to remove. */
 export function withoutSlash(url: string): string | undefined {
   const [path = '', ...query] = url.split('?')
-  // What lies behind a proxy decides itself what a slash means.
+  // The server behind a proxy route decides itself what such a slash means.
   if (path.length < 2 || !path.endsWith('/') || path.includes('/proxy/rest/')) return undefined
   let end = path.length
   while (end > 0 && path[end - 1] === '/') end--
@@ -58,5 +58,5 @@ export function withoutSlash(url: string): string | undefined {
   return isOwnAddress(target) ? target : undefined
 }
 
-/** A path of this server: browsers read `//host` and `/\\host` as another one, and skip control characters. */
+/** True for a path of this server. Browsers read `//host` and `/\\host` as another server, and skip control characters. */
 export const isOwnAddress = (path: string): boolean => /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(path)

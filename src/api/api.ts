@@ -17,35 +17,34 @@ import type { AdmitStream } from './stream.ts'
 /** A server whose routes are typed by their zod schemas. */
 export type Api = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>
 
-/** What routes work with. */
 export interface ApiContext {
   readonly config: Config
   readonly database: Database
   readonly plugins: readonly Plugin[]
   readonly secrets: Secrets
-  /** For reading; changes go through `servicesFor`. */
+  /** For reading only; changes go through `servicesFor`. */
   readonly services: Services
   readonly control: ControlPlane
-  /** Records who changes what; on a transaction where one is given. */
+  /** Services that record who makes a change; on the transaction if one is given. */
   servicesFor(request: FastifyRequest, transaction?: Database): Services
   readonly shared: SharedAnswers
-  /** Wrong keys and tokens, by address. */
+  /** Counts wrong keys and tokens by address. */
   readonly failures: AttemptLimit
-  /** Beside the thread that answers. */
+  /** Runs heavy work outside the thread that answers requests. */
   readonly heavy: HeavyWork
-  /** The same for what works through a whole file, or all rows of a project. */
+  /** Same as `heavy`, for jobs that go through a whole file or all rows of a project. */
   readonly longWork: HeavyWork
   readonly admitStream: AdmitStream
-  /** What Prometheus reads. */
+  /** The measurements that Prometheus reads. */
   readonly measures: Measures
-  /** Whether the collection stands still, as this process sees it. */
+  /** Tells whether data collection has stopped, as this process sees it. */
   readonly standstill: Standstill
 }
 
-/** One file a resource. */
+/** One file per resource. */
 export type Routes = (api: Api, context: ApiContext) => void
 
-/** Several of them as one. */
+/** Combines several into one. */
 export const inTurn =
   (...parts: readonly Routes[]): Routes =>
   (api, context) => {
@@ -59,8 +58,8 @@ type Plain<Value> = Value extends Date
     : Value extends object
       ? { -readonly [Name in keyof Value]: Plain<Value[Name]> }
       : Value
-/** What services give is read-only; the types of answers are not. */
+/** Services return read-only types, but the types of answers are not read-only. */
 export const plain = <Value>(value: Value): Plain<Value> => value as Plain<Value>
 
-/** A handler whose reply was sent already gives no other answer. */
+/** For handlers that have already sent the reply and return no other answer. */
 export const sentAlready = (reply: FastifyReply): never => reply as never

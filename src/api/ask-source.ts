@@ -5,7 +5,7 @@ import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 import { readAnswer } from '../plugin-kit/spec/remote-scopes.ts'
 import { openAwaitedClient } from '../plugin-kit/task/connection.ts'
 
-/** Asks a source by a stored connection, while somebody waits for the answer. */
+/** Sends requests to a source through a stored connection, while a user waits for the answer. */
 export async function askSource<Result>(
   source: PluginSpec,
   { connections }: Pick<Services, 'connections'>,

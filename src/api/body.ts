@@ -5,12 +5,12 @@ import { tooMuchIn } from '../database/json-size.ts'
 import { messageOf, UserError } from '../errors.ts'
 import type { SizeLimit } from '../plugin-kit/spec/route-size.ts'
 
-/** One engine stores no JSON that is deeper than 32; and it would overflow the stack of whoever walks it. */
+/** One database engine stores no JSON deeper than 32 levels. Deeper values could also overflow the stack of code that walks them. */
 const DEEPEST = 30
-/** Forms of browsers have a handful. */
+/** Forms in browsers have only a few fields. */
 const MOST_FORM_FIELDS = 100
 
-/** `limit`: of the route. It is looked at in the text: what becomes objects first has cost the time already. */
+/** `limit` is that of the route. It is checked on the text, because making objects first would already cost the time. */
 export function parseBody({ headers }: Pick<FastifyRequest, 'headers'>, text: string, limit: SizeLimit): unknown {
   if (text.trim() === '') return undefined
   const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded') && !/^\s*[[{"]/.test(text)

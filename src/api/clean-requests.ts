@@ -8,7 +8,7 @@ async function requireCleanRequest({ params, query, body }: FastifyRequest): Pro
   requireCleanText(body, 'The body')
 }
 
-/** Before any route is added. Hooks of a route come after those of its surroundings, so uploads have been read by then. */
+/** Call this before any route is added. Hooks of a route run after those of the scope around it, so uploads have been read by then. */
 export function cleanRequests(api: Api): void {
   api.addHook('onRoute', (route) => {
     route.preValidation = [route.preValidation ?? [], requireCleanRequest].flat()

@@ -1,11 +1,11 @@
-/** What no single route can say of itself: names, access rules, and the answers that OpenApi request may get. */
+/** Adds what no single route can declare: names, access rules, and the answers that any request may get. */
 import { STATUS_CODES } from 'node:http'
 import { SESSION_COOKIE } from './access/sessions.ts'
 
 export const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace'] as const
 
 interface Rules {
-  /** Does it answer without signing in? */
+  /** True if the route answers without signing in. */
   isPublic(method: string, path: string): boolean
 }
 
@@ -26,7 +26,7 @@ const SECURITY_SCHEMES = {
       'The session cookie of a signed-in browser. Changes also need the value of the CSRF cookie in the header X-CSRF-Token.',
   },
 }
-/** By status: the answers that may come whatever is asked. */
+/** By status: the answers that any request may get. */
 const SHARED = new Map<string, readonly [name: string, answer: object]>(
   Object.entries({
     400: [
@@ -54,7 +54,7 @@ const SHARED = new Map<string, readonly [name: string, answer: object]>(
   }),
 )
 
-/** A part of the document that the framework makes. */
+/** A part of the document that the framework generates. */
 // biome-ignore lint/suspicious/noExplicitAny: its form is that of OpenAPI, which has no types here
 export type OpenApi = any
 
@@ -103,7 +103,7 @@ function operationId(method: string, path: string): string {
     .join('')
 }
 
-/** The rest of a path has a name; what goes with it is one parameter whose fields are spread. */
+/** Names the wildcard at the end of a path, and describes its query as one parameter with spread fields. */
 function parametersOf(path: string, { parameters = [] }: OpenApi): object[] {
   if (!path.includes('{*}')) return parameters
   const query = {
@@ -117,7 +117,7 @@ function parametersOf(path: string, { parameters = [] }: OpenApi): object[] {
   return [...parameters.map((each: OpenApi) => (each.name === '*' ? { ...each, name: 'path' } : each)), query]
 }
 
-/** It may be left out, or be null, where all of its fields may. */
+/** Makes a body optional, and allows null, if all of its fields are optional. */
 function bodyOf(body: OpenApi): object {
   const isNeeded = ({ type, anyOf, required }: OpenApi) => required?.length > 0 || anyOf || type === 'array'
   const content = Object.entries<OpenApi>(body.content).map(([type, { schema, ...media }]) => {
@@ -144,14 +144,14 @@ function responsesOf(path: string, { responses, requestBody }: OpenApi): object 
   return Object.fromEntries([...own, ...shared])
 }
 
-/** The shared answer; where it may also be a page, a copy that says so. */
+/** Refers to the shared answer. If the answer may also be a page, copies it and adds the page. */
 function withPages(own: OpenApi, name: string, answer: OpenApi): object {
   const { 'application/json': _, ...pages } = own?.content ?? {}
   if (Object.keys(pages).length === 0) return { $ref: `#/components/responses/${name}` }
   return { ...answer, content: { ...answer.content, ...pages } }
 }
 
-/** Answers that no schema describes have the name of their status; those that lead elsewhere have nothing else. */
+/** Answers without a description get the name of their status. Redirects have only the Location header. */
 function ownAnswer(status: string, { content, ...answer }: OpenApi): object {
   const description =
     answer.description === 'Default Response'
@@ -161,7 +161,7 @@ function ownAnswer(status: string, { content, ...answer }: OpenApi): object {
   return { description, headers: { Location: { required: true, schema: { type: 'string' } } } }
 }
 
-/** Those that something refers to, and those that these refer to. */
+/** Keeps the schemas that something refers to, and those to which these refer. */
 function usedSchemas(parts: object, schemas: Record<string, unknown>): object {
   const used = new Set<string>()
   const waiting: unknown[] = [parts]

@@ -1,4 +1,4 @@
-/** From what a request asks of a dashboard to what is read, and from definitions to answers. */
+/** Turns what a request asks of a dashboard into what is read, and definitions into answers. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
@@ -18,7 +18,7 @@ import { requireProject } from './metric-filter.ts'
 
 type Values = Readonly<Record<string, string | readonly string[]>>
 
-/** Whoever may see some projects only sees dashboards of those. */
+/** Users who may see only some projects get only dashboards about those projects. */
 export async function choiceOf(
   database: Database,
   request: FastifyRequest,
@@ -35,7 +35,7 @@ export async function choiceOf(
   return choiceWith(database, dashboard, rangeOfText(asked), values)
 }
 
-/** The same for whoever may see them all. */
+/** Does the same for users who may see all projects. */
 export async function choiceWith(
   database: Database,
   dashboard: Dashboard,
@@ -79,7 +79,7 @@ export const recordOf = async (database: Database, { dashboard, own, placed }: V
   })),
 })
 
-/** The field of users that it reads and that nobody has added yet: where it is added, and under which name. */
+/** Finds the column that users must add for this dashboard, if no table has it yet: its name, and the table to add it to. */
 async function missingFieldOf(database: Database, { ownField }: Dashboard) {
   if (!ownField) return null
   const live = await database.describe()

@@ -31,7 +31,7 @@ export const envelope = (success: boolean, message: string, data: unknown = null
   causes: null,
   data,
 })
-/** What an endpoint answers that has nothing to say. */
+/** The answer of an endpoint that has nothing to return. */
 export const done = (): Envelope => envelope(true, 'success')
 
 interface Failure {
@@ -40,7 +40,7 @@ interface Failure {
   readonly retryAfterSeconds?: number
 }
 
-/** Thrown by the framework before a route is asked: what its code means for the sender. */
+/** Errors that the framework throws before a route runs: by code, what they mean for the sender. */
 const FRAMEWORK: Readonly<Record<string, string>> = byName({
   FST_ERR_CTP_BODY_TOO_LARGE: 'The body is too large: send less at once.',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The body is not as long as Content-Length says.',
@@ -57,12 +57,12 @@ export function failureOf(error: unknown, database: Database): Failure {
   }
   const { statusCode = 500, code = '' } = error as FastifyError
   if (statusCode < 500) return { status: statusCode, body: envelope(false, FRAMEWORK[code] ?? messageOf(error)) }
-  // Whatever a request brings or asks for is the record.
+  // Here the bad record is what the request sent or asked for.
   if (error instanceof RecordError) return { status: 400, body: envelope(false, redact(`${error.message}.`)) }
   if ((error as Error).name === 'TimeoutError') {
     return { status: 504, body: envelope(false, 'The other side did not answer in time: try again later.') }
   }
-  // The other side's trouble, not ours: a client may try again, or must look there.
+  // The other server failed, not ours: a client may try again, or must look there.
   if (error instanceof RetryableError) return { status: 503, body: envelope(false, redact(error.message)) }
   if (error instanceof FatalError) return { status: 502, body: envelope(false, redact(error.message)) }
   return { status: 500, body: envelope(false, 'Something unexpected happened; the server log tells more.') }
@@ -74,7 +74,7 @@ function causesOf(error: Error): readonly string[] | null {
   return causes.length > 0 ? causes : null
 }
 
-/** The one way in which a failure becomes an answer, whoever met it. */
+/** The only way in which a failure becomes an answer, wherever it is caught. */
 export function sendFailure(error: unknown, database: Database, request: FastifyRequest, reply: FastifyReply) {
   const { status, body, retryAfterSeconds } = failureOf(error, database)
   if (status === 500) request.log.error({ err: error, url: request.routeOptions.url }, messageOf(error))

@@ -1,11 +1,11 @@
-/** For answers that say something of a database that is away. */
+/** For answers that can still tell something while the database is unavailable. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../database/database.ts'
 import { UnavailableError } from '../errors.ts'
 
 const PATIENCE_MS = 5000
 
-/** Undefined when the database is away, or does not answer in time. */
+/** Undefined if the database is unavailable or does not answer in time. */
 export async function inTime<Result>(database: Database, asked: Promise<Result>): Promise<Result | undefined> {
   const late = new AbortController()
   try {

@@ -1,28 +1,28 @@
 /**
- * What stands after the question mark of an address, compared with the schema of its route. A filter that nobody knows must
- * not answer with the numbers of everything: routes of ours refuse it. DevLake's routes ignore it, as DevLake does, and say so.
+ * Compares the query parameters of a request with the schema of its route. An unknown filter must not return the numbers of
+ * everything, so our own routes refuse it. DevLake's routes ignore it, as DevLake does, and warn in a header.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { FatalError, UserError } from '../errors.ts'
 import { guessOf, listOf, shortName } from '../nearest.ts'
 import type { Api } from './api.ts'
 
-/** By name, whether a parameter may stand more than once. */
+/** By name: true if the parameter may occur more than once. */
 type Parameters = ReadonlyMap<string, boolean>
 type Values = Record<string, unknown>
 
 const isOurs = (url: string) => url === '/v1' || url.startsWith('/v1/')
-/** A request may have hundreds of them. */
+/** A request may have hundreds of unknown parameters. */
 const MOST_TOLD = 5
 
-/** Before any route is added. */
+/** Call this before any route is added. */
 export function knownParameters(api: Api): void {
   api.addHook('onRoute', (route) => {
     const known = parametersOf(route.schema?.querystring, route.url)
     if (!known) return
     const look = isOurs(route.url) ? refuse : ignore
     const check = async (request: FastifyRequest, reply: FastifyReply) => look(known, request.query as Values, reply)
-    // Before the body is read, and after it is settled who asks.
+    // Runs before the body is read, and after the user is known.
     route.onRequest = [route.onRequest ?? [], check].flat()
   })
 }
@@ -62,7 +62,7 @@ const unknownIn = (known: Parameters, sent: Values) =>
 const repeatedIn = (known: Parameters, sent: Values) =>
   [...known].flatMap(([name, isList]) => (!isList && Array.isArray(sent[name]) ? [name] : []))
 const timesOf = (value: unknown) => (value as unknown[]).length
-/** Headers hold few characters, and quotes end the text of a warning. */
+/** Headers allow few characters, and a quote would end the text of the warning. */
 const inHeader = (name: string) => encodeURIComponent(shortName(name).toWellFormed())
 
 interface Definition {
@@ -77,7 +77,7 @@ interface Definition {
 const definitionOf = (schema: unknown): Definition | undefined =>
   (schema as { _zod?: { def: Definition } } | undefined)?._zod?.def
 
-/** Undefined: any. A route without a schema for them has none. */
+/** Undefined if any parameter is allowed. A route without a schema for its query has no parameters. */
 function parametersOf(schema: unknown, url: string): Parameters | undefined {
   if (schema === undefined) return new Map()
   const { type, shape, catchall } = definitionOf(schema) ?? {}
@@ -86,7 +86,7 @@ function parametersOf(schema: unknown, url: string): Parameters | undefined {
   return new Map(Object.entries(shape).map(([name, each]) => [name, takesList(each)]))
 }
 
-/** Whatever is wrapped around it: optional, default, a change before or after. */
+/** Looks inside wrappers: optional, default, and conversions before or after. */
 function takesList(schema: unknown): boolean {
   const definition = definitionOf(schema)
   if (!definition) return false

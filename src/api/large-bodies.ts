@@ -1,12 +1,12 @@
 /**
  * Several large bodies that arrive together would be parsed and checked one right after another, and nobody would be answered
- * until the last is done. Each gets a turn of its own, and others get theirs in between.
+ * until the last is done. So each gets its own turn, and other requests are handled in between.
  */
 import { setImmediate } from 'node:timers/promises'
 
-/** A few milliseconds of work. */
+/** Takes a few milliseconds to parse. */
 const LARGE = 64 * 1024
-/** Rounds of the event loop in between: enough for a connection to be accepted, its request to be read and answered. */
+/** Rounds of the event loop between two bodies: enough to accept a connection, read its request and answer it. */
 const ROUNDS = 5
 
 export type TurnForSize = (size: number) => Promise<void>

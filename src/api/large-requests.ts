@@ -1,4 +1,4 @@
-/** Bodies of megabytes are kept in memory until they are whole: only so many at once, so that nobody fills it by sending slowly. */
+/** Large bodies stay in memory until they are complete. Their number is limited, so that nobody fills the memory by sending slowly. */
 import type { FastifyRequest } from 'fastify'
 import { UnavailableError } from '../errors.ts'
 import { networkOf } from './access/attempt-limit.ts'
@@ -9,14 +9,14 @@ const LARGE = 4 * 1024 * 1024
 const MOST = 16
 const MOST_OF_ONE_ADDRESS = 8
 
-/** Those that do not say how much it is may send all that the route takes. */
+/** A request that does not say its length may send as much as the route allows. */
 const isLarge = (request: FastifyRequest): boolean => {
   const { bytes } = sizeOf(request)
   const { 'content-length': said, 'transfer-encoding': coding } = request.headers
   return bytes > LARGE && (coding === undefined ? Number(said ?? 0) : bytes) > LARGE
 }
 
-/** After it is settled who asks. */
+/** Runs after the user is known. */
 export function limitLargeRequests(api: Api): void {
   const places = new Map<string, number>()
   const change = (address: string, by: number) => {

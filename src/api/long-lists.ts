@@ -1,7 +1,7 @@
-/** Lists longer than this are looked at in part first: what is wrong with each of a hundred thousand, the first ones tell. */
+/** Longer lists are first validated in part: the first entries already show a mistake that all hundred thousand have. */
 const LONG = 1000
 
-/** The same with the beginnings of its long lists, however deep; undefined where it has none. */
+/** Returns the value with only the beginnings of its long lists, at any depth; undefined if it has no long list. */
 export function inPart(value: unknown): unknown {
   const part = shortened(value)
   return part === value ? undefined : part
@@ -9,7 +9,7 @@ export function inPart(value: unknown): unknown {
 
 function shortened(value: unknown): unknown {
   if (Array.isArray(value)) return shortenedList(value)
-  // A file that came as it is has millions of entries, and no lists.
+  // The bytes of an uploaded file would be millions of entries, and contain no lists.
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
   const entries = Object.entries(value).map(([name, each]) => [name, each, shortened(each)] as const)
   if (entries.every(([, each, part]) => each === part)) return value
@@ -24,11 +24,11 @@ function shortenedList(list: readonly unknown[]): unknown {
 
 interface Failure {
   readonly code?: string
-  /** Of a union: what each of its alternatives says. */
+  /** For a union: the failures of each of its alternatives. */
   readonly errors?: readonly (readonly Failure[])[]
 }
 
-/** Kinds of failures that do not pass with the rest of a list. */
+/** Failures that the rest of a list cannot undo. */
 const SURE = new Set(['invalid_type', 'invalid_value', 'unrecognized_keys'])
 const isSure = ({ code = '', errors = [] }: Failure): boolean =>
   SURE.has(code) || (code === 'invalid_union' && errors.length > 0 && errors.every(areSure))

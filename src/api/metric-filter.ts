@@ -1,4 +1,4 @@
-/** What a request asks metrics of: names become ids, and what is not there is answered with what is. */
+/** Turns what a request asks of metrics into a filter. Names become ids, and unknown names are answered with the known ones. */
 import { sql } from 'kysely'
 import type { z } from 'zod'
 import { policyOfProject } from '../control-plane/project-policy.ts'
@@ -15,7 +15,7 @@ import { checkRange } from '../metrics/read.ts'
 import { shortName, unknownName } from '../nearest.ts'
 import type { plainQuery, valueQuery } from './contract/metrics.ts'
 
-/** Six months up to now, unless another is asked for. */
+/** Six months up to now, unless the request names a range. */
 export function rangeOf({ from, to = new Date() }: { from?: Date | undefined; to?: Date | undefined }) {
   const range = { from: from ?? new Date(Date.UTC(to.getUTCFullYear(), to.getUTCMonth() - 6, to.getUTCDate())), to }
   checkRange(range)
@@ -40,14 +40,14 @@ export async function filterOf(database: Database, query: z.output<typeof plainQ
   return { project, environment, repository, team, policy, service, reading: query.reading, ...range }
 }
 
-/** What answers say of their metric, as the policy counts it. */
+/** The part of an answer that describes its metric, counted by the policy. */
 export function aboutMetric(metric: Metric, filter: Pick<MetricFilter, 'policy' | 'reading'>) {
   const { name, title, unit, better, summary } = underPolicy(metric, filter)
   const rollouts = rolloutsIn(filter.policy)
   return { metric: name, title, unit, better, summary, definition: definitionOf(metric, filter), rollouts }
 }
 
-/** The metric of a path, and what the query asks of it. */
+/** The metric in the path, and the filter from the query. */
 export async function askedFor(
   database: Database,
   { metric: name }: { readonly metric: string },
@@ -61,14 +61,14 @@ export async function askedFor(
   return { metric, filter: await filterOf(database, query) }
 }
 
-/** One whose rows are mapped counts, whoever made it. */
+/** A name also counts as a project if rows are mapped to it, whoever mapped them. */
 export async function requireProject({ kysely }: Database, project: string): Promise<void> {
   const { rows } = await sql`select 1 from projects where name = ${project}
     union select 1 from project_mapping where project_name = ${project}`.execute(kysely)
   if (rows.length === 0) throw await unknownProject(kysely, project)
 }
 
-/** Those that the domain knows, whether something was deployed there or not. */
+/** Environments that the domain defines, valid even if nothing was deployed there. */
 const STANDARD: readonly string[] = ENVIRONMENTS.filter((each) => each !== '')
 
 async function requireEnvironment(database: Database, project: string, environment: string): Promise<void> {
@@ -78,7 +78,6 @@ async function requireEnvironment(database: Database, project: string, environme
   throw unknownName('environment', environment, [...new Set([...STANDARD, ...known])])
 }
 
-/** Something that has an id, and a name that people know it by. */
 interface Named {
   readonly id: string
   readonly name: string

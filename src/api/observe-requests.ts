@@ -1,4 +1,4 @@
-/** Every request has an id, is counted, and is a span where traces are wanted. */
+/** Gives every request an id, counts it, and records a span if tracing is on. */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
@@ -8,7 +8,7 @@ import { currentTracer } from '../observe/tracing.ts'
 import type { Api } from './api.ts'
 
 const REQUEST_ID = 'x-request-id'
-/** What a proxy has called it, if that is harmless in a header and a log. */
+/** Ids that a proxy has chosen are kept if they are harmless in a header and a log. */
 const HARMLESS = /^[\w.:-]{1,100}$/
 
 export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
@@ -16,7 +16,7 @@ export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string
   return typeof known === 'string' && HARMLESS.test(known) ? known : randomUUID()
 }
 
-/** What nobody declared is one route: an address of the sender's is no label. */
+/** Unknown addresses count as one route: an address that the sender chose must not become a label. */
 const routeOf = ({ is404, routeOptions }: FastifyRequest) => (is404 ? 'unknown' : (routeOptions.url ?? 'unknown'))
 
 export function observeRequests(api: Api, measures: Measures): void {

@@ -4,11 +4,11 @@ import type { DeliverySpec, SentDelivery } from '../plugin-kit/spec/deliveries.t
 import { SIZES } from '../plugin-kit/spec/route-size.ts'
 import { parseBody } from './body.ts'
 
-/** What is kept of a delivery whose signature was found to be right. */
+/** Reads the parts of a delivery that are kept, once its signature was found to be right. */
 export const readSentDelivery = (spec: DeliverySpec, sent: SentDelivery): ReadDelivery =>
   readDelivery(spec, sent, readPayload(sent))
 
-/** As a form, GitHub puts the JSON into its only field. */
+/** With form encoding, GitHub puts the JSON into the only field. */
 function readPayload({ headers, body }: SentDelivery): unknown {
   const type = headers['content-type']
   const read = parse(body.toString(), type) as { readonly payload?: unknown } | undefined

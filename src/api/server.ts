@@ -41,14 +41,14 @@ export interface ServerDependencies {
   readonly config: Config
   readonly control: ControlPlane
   readonly log: Logger
-  /** Of this process; made where none is handed in. */
+  /** The measures of this process; created if left out. */
   readonly measures?: Measures
-  /** The same; one that looks when it is asked. */
+  /** Likewise; the one created here looks only when it is asked. */
   readonly standstill?: Standstill
 }
 
 const LONGEST_NAME_IN_ADDRESS = 3000
-/** A preview ends by itself before. */
+/** Longer than a preview, which ends by itself before. */
 const LONGEST_WORK_MS = LONGEST_PREVIEW_MS + 10_000
 
 export async function createServer({ config, control, log, ...others }: ServerDependencies): Promise<FastifyInstance> {
@@ -102,7 +102,7 @@ export async function createServer({ config, control, log, ...others }: ServerDe
   requireLaws(api)
   installWatchdog(api)
   observeRequests(api, measures)
-  // A schema validates what comes in; what goes out is compared with it by tests, not at every request.
+  // Schemas validate what comes in. Tests, not every request, compare what goes out with its schema.
   api.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (value) => {
     const refusal = (issues: readonly unknown[]) => ({
       error: new UserError(explainIssues(issues as readonly Issue[], { httpPart, value, schema })),
@@ -127,10 +127,10 @@ export async function createServer({ config, control, log, ...others }: ServerDe
     await turnFor(text.length)
     return parseBody(request, text, sizeOf(request))
   })
-  // What was begun before a change may not show it.
+  // An answer begun before a change may not show it, so it is no longer shared.
   api.addHook('onSend', async ({ method }, reply) => {
     if (method !== 'GET') shared.changed()
-    // What is shown to one must not stay in a cache that others use.
+    // Data shown to one user must not stay in a cache that others use.
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
   })
 
@@ -140,7 +140,7 @@ export async function createServer({ config, control, log, ...others }: ServerDe
   installGate(api, context)
   limitLargeRequests(api)
   api.addHook('onRequest', async (request, reply) => {
-    // Before its body is read: nobody is going to look at it.
+    // Answers before the body is read, because nothing is going to use it.
     if (request.is404) return unknown.answer(request, reply)
   })
   const description = installDescription(api, config)
@@ -173,7 +173,7 @@ async function installProtection(api: Api, { config }: ApiContext): Promise<void
       max: config.requestsPerMinute,
       timeWindow: '1 minute',
       allowList: isProbe,
-      // Asked after the gate: whoever has credentials is not shut out by others behind the same address.
+      // Determined after the gate, so that a known user is not shut out by others behind the same address.
       keyGenerator: ({ user, ip }) => user?.id || networkOf(ip),
       errorResponseBuilder: (_request, { after }) =>
         new UserError(`Too many requests at once: try again after ${after}.`, { status: 429 }),

@@ -1,7 +1,7 @@
-/** Requests that ask the same at the same moment share one answer, unless something was changed since it was begun. */
+/** Requests that ask the same at the same moment share one answer, unless something has changed since it was begun. */
 export interface SharedAnswers {
   share(question: string, answer: () => Promise<unknown>): Promise<string>
-  /** What was begun before may not have seen the change. */
+  /** Stops sharing answers begun before, which may not show the change. */
   changed(): void
 }
 

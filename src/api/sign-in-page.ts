@@ -1,4 +1,4 @@
-/** What a browser sees that has not signed in yet. */
+/** The page for browsers that have not signed in yet. */
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { accessMode } from './access/access-token.ts'
@@ -21,10 +21,10 @@ function waysIn(config: Config, root: string): string {
   return `<ul>${providers.join('')}</ul>`
 }
 
-/** `root` leads from the page's address to that of the server; `problem` is what went wrong before. */
+/** `root` leads from the page's address to the server's root; `problem` is what went wrong before. */
 export const signInPage = (config: Config, root: '' | '../', problem?: string): string =>
   page('Sign in to Weir', (problem ? `<p><strong>${escapeHtml(problem)}</strong></p>` : '') + waysIn(config, root))
 
-/** A person at a browser, rather than a program. */
+/** True if a person asks with a browser, rather than a program. */
 export const wantsPage = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
   /\btext\/html\b/.test(headers.accept ?? '')

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { limitWaiting } from './sockets.ts'
 
 const MOST = 5
-/** More than systems keep for somebody who does not read. */
+/** More than operating systems buffer for a client that does not read. */
 const LARGE = Buffer.alloc(30_000_000)
 
 async function start(): Promise<number> {

@@ -1,4 +1,4 @@
-/** How long a client may take, and how many may be there at once: nobody holds a place by doing nothing. */
+/** Limits how long a client may take and how many may connect at once, so that nobody holds a place by doing nothing. */
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -9,10 +9,13 @@ import { networkOf } from './access/attempt-limit.ts'
 import { envelope } from './envelope.ts'
 
 const CHECK_MS = 1000
-/** Of a request line with its headers: the values that a dashboard may be asked for fit, each character spelled with three. */
+/**
+ * Limit of a request line with its headers. The values that a dashboard may be asked for fit, even with each character encoded as
+ * three.
+ */
 const LARGEST_HEADERS = 65_536
 
-/** What cannot be answered by a route, since there is no request yet: status and sentence by the code of the error. */
+/** Failures that no route can answer, since there is no request yet: status and message by error code. */
 const TROUBLE: Readonly<Record<string, readonly [status: string, message: string]>> = byName({
   ERR_HTTP_REQUEST_TIMEOUT: [
     '408 Request Timeout',
@@ -34,7 +37,7 @@ function refuse(error: Error & { code?: string }, socket: Socket): void {
   const body = JSON.stringify(envelope(false, message))
   const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}`
   socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`)
-  // Who does not read the refusal either is not waited for.
+  // A client that does not read the refusal either is not waited for.
   socket.destroySoon()
 }
 
@@ -50,13 +53,13 @@ export const socketOptions = (config: Config) =>
     clientErrorHandler: refuse,
   }) satisfies FastifyHttpOptions<Server>
 
-/** Of the places for connections; beyond it those that nobody uses at the moment are closed. */
+/** Share of the places for connections. Beyond it, connections that nobody uses at the moment are closed. */
 const CROWDED = 0.8
 
 /**
- * Connections hold a place each, also while nothing comes: no request has arrived yet, or half of one. An address that has too
- * many of those loses its oldest, so that whoever comes next, from there too, still gets in. Those that have had their answer,
- * or do not read it, may stay until places run short: then the address with the most of them loses one.
+ * Every connection holds a place, even while nothing arrives, or only half a request has arrived. An address with too many such
+ * connections loses the oldest, so that the next client gets in, also from there. Connections that have had their answer, or do
+ * not read it, may stay until places run short. Then the address with the most of them loses one.
  */
 export function limitWaiting(server: Server, { unused, all }: { readonly unused: number; readonly all: number }): void {
   const open = new Set<Socket>()
@@ -67,7 +70,7 @@ export function limitWaiting(server: Server, { unused, all }: { readonly unused:
   const isAsking = (socket: Socket) => {
     idle.delete(socket)
     const own = asking.get(addressOf(socket)) ?? new Set()
-    // The last one now.
+    // Removed first, so that the socket becomes the last of the set.
     own.delete(socket)
     asking.set(addressOf(socket), own.add(socket))
     if (own.size > unused) close(own)
@@ -84,7 +87,7 @@ export function limitWaiting(server: Server, { unused, all }: { readonly unused:
   }
   const close = ([oldest]: Iterable<Socket>) => {
     if (!oldest) return
-    // At once: several may come before it has ended.
+    // Forgotten at once, because several more may connect before it has closed.
     forget(oldest)
     oldest.destroy()
   }
@@ -97,7 +100,7 @@ export function limitWaiting(server: Server, { unused, all }: { readonly unused:
     close(largestOf(Map.groupBy(unneeded, addressOf)))
   }
 
-  // One that found no place: the next one does.
+  // A connection was dropped because there was no place: the next one gets one.
   server.on('drop', makeRoom)
   server.on('connection', (socket: Socket) => {
     addresses.set(socket, networkOf(socket.remoteAddress ?? ''))
@@ -113,7 +116,7 @@ export function limitWaiting(server: Server, { unused, all }: { readonly unused:
       isAsking(socket)
       request.once('end', isWhole)
     } else isWhole()
-    // What arrives after the answer is no new request.
+    // Data that arrives after the answer is not a new request.
     response.once('finish', () => {
       if (request.complete) isAnswered(socket)
       request.off('end', isWhole)

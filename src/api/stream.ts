@@ -1,20 +1,20 @@
-/** Answers that continue for as long as something happens. */
+/** Streams answers that continue for as long as something happens. */
 import { Readable } from 'node:stream'
 import { setImmediate as othersFirst } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { UserError } from '../errors.ts'
 
-/** Given when the client hangs up. */
+/** Aborts when the client hangs up. */
 export function stopWith(reply: FastifyReply): AbortSignal {
   const stop = new AbortController()
   reply.raw.once('close', () => stop.abort())
   return stop.signal
 }
 
-/** So long is one answer worked at before others get their turn. */
+/** The server works this long at one answer before others get their turn. */
 const TURN_MS = 20
 
-/** As a stream: what there is, piece by piece, however much it is and however fast it comes. */
+/** Streams the pieces, however many there are and however fast they come, and lets other requests run in between. */
 export const inTurns = (pieces: AsyncIterable<string | Uint8Array>): Readable => Readable.from(takingTurns(pieces))
 
 async function* takingTurns<Piece>(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
@@ -27,17 +27,17 @@ async function* takingTurns<Piece>(pieces: AsyncIterable<Piece>): AsyncGenerator
   }
 }
 
-/** Nobody waits longer than this for somebody else's server. */
+/** Nobody waits longer than this for another server. */
 const PATIENCE_MS = 30_000
 export const patience = (signal: AbortSignal): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
 
-/** Proxies close what is silent for a minute. */
+/** Proxies close a connection that is silent for a minute. */
 const HEARTBEAT_MS = 20_000
-/** A client that is so far behind does not read. */
+/** A client that is this far behind does not read. */
 const MOST_UNREAD = 1_000_000
 
-/** Counts answers that continue, and refuses one too many; the signal is given when the client is gone. */
+/** Counts answers that continue, and refuses one too many. The signal aborts when the client is gone. */
 export type AdmitStream = (reply: FastifyReply) => AbortSignal
 
 export function streamLimit(most: number): AdmitStream {

@@ -6,11 +6,11 @@ import { envelope } from './envelope.ts'
 interface Address {
   readonly pattern: RegExp
   readonly methods: Set<string>
-  /** How many of its parts may be anything. */
+  /** Grows with the number of parts that may be anything; the address with the lowest matches best. */
   readonly open: number
 }
 
-/** Before any route is added. */
+/** Call this before any route is added. */
 export function unknownAddresses(api: Api): { answer(request: FastifyRequest, reply: FastifyReply): FastifyReply } {
   const addresses = new Map<string, Address>()
   api.addHook('onRoute', ({ url, method }) => {
@@ -27,7 +27,7 @@ export function unknownAddresses(api: Api): { answer(request: FastifyRequest, re
       const path = request.url.split('?')[0] as string
       const known = [...addresses.values()].filter(({ pattern }) => pattern.test(path))
       const [nearest] = known.sort((one, other) => one.open - other.open)
-      // A route may find out itself that there is no such thing: no file of that name.
+      // A route may itself find that there is nothing, for example no file of that name.
       if (!nearest || nearest.methods.has(request.method))
         return reply.code(404).type('text/plain; charset=utf-8').send('404 page not found')
       const allowed = [...nearest.methods].sort().join(', ')

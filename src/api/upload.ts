@@ -12,7 +12,7 @@ const LONGEST_FIELD = 4096
 
 export const consumes = ['multipart/form-data']
 
-/** Routes whose bodies are uploads. */
+/** Adds routes whose bodies are uploads. */
 export function uploadRoutes(api: Api, routes: (api: Api) => void): void {
   const turnFor = turnsForLargeBodies()
   void api.register(async (scope) => {
@@ -32,7 +32,7 @@ export function uploadRoutes(api: Api, routes: (api: Api) => void): void {
   })
 }
 
-/** Read whole before it is taken apart: parsers of streams have let a form that breaks off end the process. */
+/** Reads the form whole before parsing it: with parsers of streams, an incomplete form has ended the process. */
 async function readForm(type: string, bytes: Buffer): Promise<Record<string, unknown>> {
   requireFewParts(type, bytes)
   const data = await new Response(bytes, { headers: { 'content-type': type } }).formData().catch((error) => {

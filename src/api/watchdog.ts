@@ -1,12 +1,12 @@
-/** Notices when the thread that answers requests was busy for so long that everybody waited, and says with what. */
+/** Notices when the thread that answers requests was busy for so long that everybody waited, and logs the likely requests. */
 import type { FastifyRequest } from 'fastify'
 import { whileAnswering } from '../answering.ts'
 import type { Api } from './api.ts'
 
 const LOOK_MS = 100
-/** Nobody may be kept waiting longer. */
+/** The longest time that anyone may have to wait. */
 export const LONGEST_SILENCE_MS = 500
-/** Requests that are told of: the last ones are the likely reason. */
+/** Requests that the log names: the last ones are the likely reason. */
 const MOST_TOLD = 5
 
 interface Begun {
@@ -19,7 +19,7 @@ interface Begun {
 const nameOf = ({ method, routeOptions, is404 }: FastifyRequest) =>
   `${method} ${is404 ? 'unknown' : (routeOptions.url ?? 'unknown')}`
 
-/** Before any route is added. */
+/** Call this before any route is added. */
 export function installWatchdog(api: Api): void {
   const open = new Map<FastifyRequest, Begun>()
   let lately: Begun[] = []
@@ -35,7 +35,7 @@ export function installWatchdog(api: Api): void {
   }
   api.addHook('onResponse', async (request) => end(request))
   api.addHook('onRequestAbort', async (request) => end(request))
-  // Patterns of users are not matched in a handler: see user-patterns.ts.
+  // Patterns written by users must not be matched in a handler: see user-patterns.ts.
   api.addHook('preHandler', (_request, _reply, done) => whileAnswering(done))
 
   const timer = setInterval(() => {

@@ -1,4 +1,4 @@
-/** What needs a hand: runs that failed, what collections did not get, what was put aside, connections in trouble. */
+/** Lists everything that needs attention: failed runs, incomplete collections, quarantined records and connections that do not work. */
 import { sql } from 'kysely'
 import type { TaskStatus } from '../domain/enums.ts'
 import { quarantine } from '../plugin-kit/raw/quarantine.ts'
@@ -12,40 +12,43 @@ import { FINISHED } from './states.ts'
 export interface FailedRun {
   readonly id: number
   readonly name: string
-  /** Empty: of a blueprint without one. */
+  /** Empty when the blueprint belongs to no project. */
   readonly project: string
   readonly status: TaskStatus
-  /** The first line. */
+  /** The first line of the failure message. */
   readonly message: string
   readonly finishedAt: Date | null
 }
 export interface TroubledConnection {
   readonly plugin: string
-  /** Of the tool: connections of several tools may have one name. */
+  /** The title of the tool, because connections of several tools may have the same name. */
   readonly title: string
   readonly connectionId: number
   readonly name: string
   /** Why it does not work. */
   readonly message: string
-  /** The run that failed with it; null: a test did. */
+  /** The run that failed with this connection; null when a connection test failed. */
   readonly failedRun: number | null
   readonly scopes: number
 }
 export interface Attention {
-  /** Whether a run has ended at all: without one, nothing can be said of the last. */
+  /** False when no run has ended yet: then nothing can be said about the last runs. */
   readonly hasRun: boolean
   /** Blueprints whose last run failed, newest first. */
   readonly runs: readonly FailedRun[]
   readonly connections: readonly TroubledConnection[]
-  /** Lists that did not come whole, as the page of what is missing lists them, and the scopes that they belong to. */
+  /** The number of lists that are incomplete, as the page of missing data counts them, and of the scopes that they belong to. */
   readonly gaps: { readonly count: number; readonly scopes: number }
-  /** Records that could not be read. */
+  /** The number of records that could not be read. */
   readonly quarantined: number
 }
 
 const MOST_RUNS = 20
 
-/** Of all projects, or of those that the asker may see: then only their runs, for the rest belongs to no project. */
+/**
+ * Reads the state of all projects, or of the given ones, which a user may see. With a list of projects only their runs are
+ * given, because connections, gaps and quarantined records belong to no project.
+ */
 export async function readAttention(context: ServiceContext, projects?: readonly string[]): Promise<Attention> {
   const [runs, hasRun] = await Promise.all([failedRuns(context, projects), anyRun(context, projects)])
   if (projects) return { hasRun, runs, connections: [], gaps: { count: 0, scopes: 0 }, quarantined: 0 }
@@ -84,7 +87,7 @@ async function failedRuns({ database }: ServiceContext, projects?: readonly stri
     .select((builder) => builder.fn.max<number>('id').as('id'))
     .where('blueprint_id', '>', 0)
     .groupBy('blueprint_id')
-  // What a collection did not get is still missing after a run that only transforms what is stored.
+  // Data that a collection missed is still missing after a run that only transforms stored data.
   const collecting = newest.where('skip_collectors', 'is not', true)
   let query = kysely
     .selectFrom(`${pipelines.name} as run`)

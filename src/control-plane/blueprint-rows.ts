@@ -1,4 +1,4 @@
-/** A blueprint is spread over five tables. */
+/** Reads and writes blueprints, which are spread over five tables. */
 import { withoutEndSpaces } from '../database/fit.ts'
 import type { RowOf } from '../database/table.ts'
 import { UserError } from '../errors.ts'
@@ -18,7 +18,7 @@ import { laterThan } from './versions.ts'
 
 export type BlueprintRow = RowOf<typeof blueprints>
 
-/** What belongs to blueprints, in the tables beside theirs. */
+/** The parts of blueprints that are stored in other tables. */
 export interface BlueprintParts {
   readonly connections: readonly RowOf<typeof blueprintConnections>[]
   readonly scopes: readonly RowOf<typeof blueprintScopes>[]
@@ -26,7 +26,7 @@ export interface BlueprintParts {
   readonly plans: ReadonlyMap<number, StoredPlans>
 }
 
-/** Plans up to `longestPlan` characters. */
+/** Reads plans of up to `longestPlan` characters; longer ones are left out. */
 export async function readBlueprintParts(
   queries: Queries,
   ids: Ids,
@@ -44,7 +44,7 @@ export async function readBlueprintParts(
   return { connections, scopes, labels, plans }
 }
 
-/** Plans in clear; all of them, or those up to `longestPlan` characters. */
+/** Returns blueprints with their plans unmasked. Plans longer than `longestPlan` characters are left out. */
 export async function readBlueprints(
   queries: Queries,
   rows: readonly BlueprintRow[],
@@ -68,7 +68,7 @@ export async function storedBlueprint(queries: Queries, id: number, secrets: Sec
   return blueprint as Blueprint
 }
 
-/** What was read has been changed by somebody else since. */
+/** Thrown when the blueprint was changed by somebody else after it was read. */
 export class ChangedMeanwhile extends UserError {
   constructor() {
     super('The blueprint was changed by somebody else at the same time: try again.', { status: 409 })
@@ -79,7 +79,7 @@ export const isSameVersion = (row: Pick<BlueprintRow, 'updated_at'>, updatedAt: 
 
 const MOST_ATTEMPTS = 20
 
-/** Does something that counts only for a blueprint as it is; again when it was changed in between. */
+/** Runs `attempt` with the current blueprint, and repeats it with a fresh copy when somebody else changed the blueprint meanwhile. */
 export async function whileChanging<Result>(
   blueprint: Blueprint,
   attempt: (blueprint: Blueprint) => Promise<Result>,
@@ -136,13 +136,13 @@ export function joinBlueprints(rows: readonly BlueprintRow[], parts: BlueprintPa
 
 export type UnsavedBlueprint = Omit<Blueprint, 'id' | 'createdAt' | 'updatedAt' | 'problem'>
 
-/** Holds the row until the transaction ends. */
+/** Locks the row until the transaction ends. */
 async function requireUnchanged(transaction: Queries, { id, updatedAt }: Blueprint): Promise<void> {
   const [row] = await selectRows(transaction, blueprints, (query) => query.where('id', '=', id).forUpdate())
   if (!row || !isSameVersion(row, updatedAt)) throw new ChangedMeanwhile()
 }
 
-/** Writes a new blueprint, or another version of `before` as long as that is still the last one, with all its parts. */
+/** Writes a new blueprint with all its parts, or a new version of `before`. Throws if `before` is no longer the latest version. */
 export async function writeBlueprint(
   transaction: Queries,
   blueprint: UnsavedBlueprint,
@@ -190,7 +190,7 @@ export async function writeBlueprint(
   return blueprint_id
 }
 
-/** The connections with these ones and their scopes too; undefined when they have them all. */
+/** Returns `connections` with the `added` ones and their scopes; undefined when nothing new was added. */
 export function joined(
   connections: readonly BlueprintConnection[],
   added: readonly BlueprintConnection[],
@@ -202,7 +202,7 @@ export function joined(
   return sizeOf(after) === sizeOf(before) ? undefined : after
 }
 
-/** A connection that was named twice is one connection. */
+/** Combines entries that name the same connection. */
 function merged(connections: readonly BlueprintConnection[]): BlueprintConnection[] {
   const groups = Map.groupBy(connections, ({ pluginName, connectionId }) => `${pluginName} ${connectionId}`)
   return [...groups.values()].map((group) => ({
@@ -217,7 +217,7 @@ async function deleteParts(queries: Queries, id: number): Promise<void> {
   }
 }
 
-/** False: there is none any more. */
+/** Returns false when the blueprint did not exist any more. */
 export async function deleteBlueprint(queries: Queries, id: number): Promise<boolean> {
   await deleteParts(queries, id)
   await deletePlans(queries, 'blueprint', id)
@@ -226,7 +226,7 @@ export async function deleteBlueprint(queries: Queries, id: number): Promise<boo
   return (await deleteRows(queries, blueprints, { id })) > 0
 }
 
-/** From now on only ticks after this moment count. */
+/** From now on only schedule ticks after `ticked_at` start runs. */
 export async function setTick(queries: Queries, blueprint_id: number, ticked_at: Date): Promise<void> {
   const changed = await updateRows(queries, blueprintTicks, { blueprint_id }, { ticked_at })
   if (changed === 0) await insertRow(queries, blueprintTicks, { blueprint_id, ticked_at })

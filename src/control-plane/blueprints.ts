@@ -43,7 +43,7 @@ const DEFAULTS: UnsavedBlueprint = {
   labels: [],
   connections: [],
   priority: 0,
-  // One repository that cannot be cloned must not cost the others their numbers.
+  // One repository that cannot be cloned must not stop the others from being measured.
   skipOnFail: true,
   timeAfter: null,
   skipCollectors: false,
@@ -53,7 +53,7 @@ const FIELDS = Object.keys(DEFAULTS) as (keyof UnsavedBlueprint)[]
 
 const CRON_OF = { DAILY: '0 0 * * *', WEEKLY: '0 0 * * 1', MONTHLY: '0 0 1 * *' }
 
-/** Null resets a field, absent leaves it as it was. */
+/** A null resets a field to its default; an absent field keeps its value. */
 const changed = (before: UnsavedBlueprint, changes: BlueprintChanges): UnsavedBlueprint =>
   Object.fromEntries(
     FIELDS.map((name) => [name, changes[name] === undefined ? before[name] : (changes[name] ?? DEFAULTS[name])]),
@@ -61,13 +61,13 @@ const changed = (before: UnsavedBlueprint, changes: BlueprintChanges): UnsavedBl
 
 type Flags = Pick<SyncPolicy, 'skipCollectors' | 'fullSync'>
 
-/** How a blueprint becomes a pipeline; the schedule and the trigger share it. */
+/** Creates a pipeline from a blueprint. Used by the schedule and by the trigger. */
 export type StartPipeline = (
   blueprint: Blueprint,
   flags: Flags,
-  /** Runs in the transaction that creates the pipeline; false: somebody else was first, and nothing is created. */
+  /** Runs in the transaction that creates the pipeline. When it returns false, another process was first and nothing is created. */
   claim?: (transaction: Queries) => Promise<boolean>,
-  /** Ends the look for new scopes, and with it the start. */
+  /** Stops the search for new scopes, and with it the start of the pipeline. */
   signal?: AbortSignal,
 ) => Promise<Pipeline | undefined>
 
@@ -87,7 +87,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
         await requireFreeProject(transaction, complete.projectName, before?.id)
         const saved = await writeBlueprint(transaction, complete, secrets, before)
         if (isRescheduled) await setTick(transaction, saved, new Date())
-        // What was sent is there already: it counts without a run.
+        // The data that the tools sent is stored already, so it can count without a run.
         if (before && sentTo(complete) !== sentTo(before)) await wantCalculation(inside, saved)
         return saved
       }),
@@ -96,7 +96,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     return withMaskedPlans(await stored(id))
   }
 
-  /** The connections to which tools send by themselves, as a text that can be compared. */
+  /** The push connections of a blueprint, to which tools send data by themselves, as a text that can be compared. */
   const sentTo = ({ connections }: Pick<Blueprint, 'connections'>): string =>
     connections
       .filter(({ pluginName }) => plugins.some(({ name, pushSource }) => name === pluginName && pushSource))
@@ -104,7 +104,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
       .sort()
       .join()
 
-  /** Clients send back what they were shown, with secrets masked. A NORMAL plan is made again. */
+  /** Clients send plans back as they were shown, with secrets masked. The plan of a NORMAL blueprint is computed again. */
   function plansIn(input: BlueprintChanges, before?: Blueprint): BlueprintChanges {
     const isAdvanced = (input.mode ?? before?.mode) === 'ADVANCED'
     const names = PLAN_FIELDS.filter((name) => input[name] && (name !== 'plan' || isAdvanced))
@@ -211,7 +211,7 @@ async function listBlueprints(
   return { count, items: (await readBlueprints(kysely, items, secrets, LONGEST_LISTED)).map(withMaskedPlans) }
 }
 
-/** The row is locked, so that of two blueprints for one project one finds the other. */
+/** Locks the row of the project, so that two blueprints saved for one project at the same time cannot both succeed. */
 async function requireFreeProject(transaction: Queries, projectName: string, id?: number): Promise<void> {
   if (projectName === '') return
   const [project] = await selectRows(transaction, projects, (query) =>

@@ -11,10 +11,10 @@ import type { ServiceContext } from './services.ts'
 import { unknownPlugin } from './sources.ts'
 import { isOfTrial } from './store.ts'
 
-/** Year 1 stands for "not set". */
+/** A date in year 1 means "not set". */
 const isZero = (moment: Date | null) => moment !== null && moment.getUTCFullYear() <= 1
 
-/** As it is stored: complete, in one spelling, with its plan. */
+/** Returns the blueprint as it is stored: checked, complete, with normalised values and its plan. */
 export async function checkBlueprint(context: ServiceContext, blueprint: UnsavedBlueprint): Promise<UnsavedBlueprint> {
   const { plugins } = context
   const name = blueprint.name.trim()
@@ -35,7 +35,7 @@ export async function checkBlueprint(context: ServiceContext, blueprint: Unsaved
     connections: blueprint.connections.map((each) => checkConnection(plugins, blueprint.mode, each)),
   }
   if (complete.mode === 'NORMAL') {
-    // Clients send it back. It is made again, but what is no plan is still refused.
+    // Clients send the plan back. It is computed again, but an input that is not a plan is still refused.
     stagesOf(complete.plan)
     return { ...complete, plan: await planOf(context, complete, complete) }
   }

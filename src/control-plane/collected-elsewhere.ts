@@ -1,17 +1,23 @@
-/** A project that shares scopes with another has data before its own first run: whoever reads that says where it is from. */
+/**
+ * A project that shares scopes with another project has data before its own first run. Pages then say which project and run
+ * the data comes from.
+ */
 import { pipelines } from '../system/pipelines.ts'
 import { blueprintScopes, blueprints } from '../system/projects.ts'
 import { hasRun } from './project-findings.ts'
 import type { ServiceContext } from './services.ts'
 
 export interface CollectedElsewhere {
-  /** Empty: of a blueprint without one. Null, as is the run: one that the asker may not see. */
+  /** Empty when the blueprint has no project. Null, as is `run`, when the user may not see that project. */
   readonly project: string | null
   readonly run: number | null
   readonly finishedAt: Date | null
 }
 
-/** The newest run of others that collected scopes of a project; undefined: there is none, or the project ran itself. */
+/**
+ * Finds the newest run of another blueprint that collected scopes of this project. Undefined when there is none, or when the
+ * project itself has run.
+ */
 export async function collectedElsewhere(
   { database: { kysely } }: Pick<ServiceContext, 'database'>,
   project: string,

@@ -1,4 +1,4 @@
-/** Which scopes a question about what was collected means, and the plan that collects them again. */
+/** Finds the scopes that a filter means in questions about collected data, and makes the plan that collects them again. */
 import { UserError } from '../errors.ts'
 import type { Plan } from '../plugin-kit/spec/plan.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
@@ -12,7 +12,7 @@ import type { CollectedFilter, ProjectService, ServiceContext } from './services
 import { allConnected, scopeKey, scopeTitle, sourceNamed } from './sources.ts'
 import { selectRows } from './store.ts'
 
-/** A scope, and how what was collected for it is marked. */
+/** A scope, with the plugins and params that mark the data collected for it. */
 export interface Target {
   readonly source: PluginSpec
   readonly plugins: readonly string[]
@@ -33,7 +33,7 @@ async function blueprintOf({ projects }: Asking, project: string) {
   return blueprint
 }
 
-/** The connections and scopes that are meant; without `scopes`: all of a connection. */
+/** The connections and scopes that the filter means. Without `scopeIds` all scopes of the connection are meant. */
 async function chosen(asking: Asking, { project, plugin, connectionId, scopeId }: CollectedFilter) {
   const { plugins } = asking.context
   if (project !== undefined) {
@@ -55,7 +55,7 @@ export async function targetsOf(asking: Asking, filter: CollectedFilter): Promis
   const targets: Target[] = []
   for (const { pluginName, connectionId, scopeIds } of await chosen(asking, filter)) {
     const { source } = allConnected(plugins).find(({ name }) => name === pluginName) ?? {}
-    // Nothing is asked of what pushes.
+    // A push source is not collected from.
     if (!source) continue
     const rows = await selectRows(database.kysely, source.scope.table, (query) =>
       connectionId === undefined ? query : query.where('connection_id', '=', connectionId),
@@ -66,7 +66,7 @@ export async function targetsOf(asking: Asking, filter: CollectedFilter): Promis
       if (scopeIds && !scopeIds.has(id)) continue
       targets.push({
         ...{ source, connectionId: connection, scopeId: id, scopeName: scopeTitle(source, row) },
-        // Another may stand in and work for it: GraphQL for REST.
+        // Another plugin may collect in its place, such as GraphQL instead of REST.
         plugins: pluginsOfFamily(plugins, source.name).map(({ name }) => name),
         params: scopeParams(source, connection, row),
       })
@@ -75,7 +75,7 @@ export async function targetsOf(asking: Asking, filter: CollectedFilter): Promis
   return targets
 }
 
-/** What collects the scopes that are meant, and then the metrics of a project. */
+/** Makes the plan that collects the scopes of the filter. For a project it also calculates the metrics. */
 export async function planFor(
   asking: Asking,
   filter: CollectedFilter,
@@ -99,7 +99,7 @@ export async function planFor(
   return { plan: await makePlan(context, blueprint, { skipCollectors }) }
 }
 
-/** Which of the scopes a row is about. */
+/** Returns a function that finds the scope to which a row belongs. */
 export function finderOf(targets: readonly Target[]) {
   const byMark = new Map(targets.flatMap((each) => each.plugins.map((name) => [`${name} ${each.params}`, each])))
   return ({ plugin, params }: { plugin: string; params: string }) => byMark.get(`${plugin} ${params}`)

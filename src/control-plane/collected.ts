@@ -1,4 +1,4 @@
-/** What collections got and did not get, what was put aside, and how both are driven again. */
+/** Lists what collections received and missed, and quarantined records, and starts runs that process either again. */
 
 import { sql } from 'kysely'
 import { among, inPieces } from '../database/pieces.ts'
@@ -42,7 +42,7 @@ export function collectedService(
       if (targets.length === 0) return []
       const find = finderOf(targets)
       const names = pluginsOf(targets)
-      // There may be more scopes than a statement has room for: which rows are theirs is found out here.
+      // There may be more scopes than a statement can have parameters, so rows are matched to scopes here and not in SQL.
       const missing = Map.groupBy(
         await selectRows(kysely, gaps, (query) => query.where('plugin', 'in', names)),
         (gap) => `${gap.raw_table} ${gap.params}`,
@@ -115,7 +115,7 @@ export function collectedService(
   }
 }
 
-/** Nobody looks through the records of more scopes than a statement has room for. */
+/** Limits how many scopes one query searches. Nobody looks through the records of more. */
 const MOST_PIECES = 10
 function isOneOf(params: readonly string[]) {
   const pieces = [...inPieces(new Set(params))].slice(0, MOST_PIECES)

@@ -1,4 +1,4 @@
-/** Whether connections worked when they were last used: noted by tests and tasks, shown with their list. */
+/** Remembers whether each connection worked when it was last used. Tests and tasks record it, and lists of connections show it. */
 
 import type { RowOf } from '../database/table.ts'
 import type { Fields } from '../plugin-kit/spec/fields.ts'
@@ -15,10 +15,10 @@ import { deleteRows, insertRow, type Queries, selectRows, updateRows } from './s
 export interface Used {
   readonly plugin: string
   readonly connectionId: number
-  /** Why it did not work; undefined: it did. */
+  /** Why the connection did not work; undefined when it worked. */
   readonly failure?: string | undefined
   readonly pipelineId?: number
-  /** What the source said that it still allows. */
+  /** The number of requests that the source said it still allows. */
   readonly requestsLeft?: number | undefined
 }
 
@@ -34,13 +34,13 @@ export async function recordUse(queries: Queries, used: Used): Promise<void> {
   }
   const where = { plugin, connection_id }
   if ((await updateRows(queries, connectionStates, where, values)) > 0) return
-  // Another task of it may have ended at the same moment.
+  // Another task with this connection may have inserted the row at the same moment.
   await insertRow(queries, connectionStates, { ...where, ...values }).catch(() =>
     updateRows(queries, connectionStates, where, values),
   )
 }
 
-/** The connection that a task of this plugin works with. */
+/** Finds the connection that a task of this plugin works with. */
 export function connectionOf(plugins: readonly Plugin[], name: string, { connectionId }: PlanTask['options']) {
   const source = plugins.find((each) => each.name === name)?.source
   if (!source || !Number.isSafeInteger(Number(connectionId))) return undefined
@@ -58,11 +58,11 @@ export interface ConnectionOverview {
   readonly endpoint: string
   readonly scopes: number
   readonly state: 'works' | 'fails' | 'unknown'
-  /** When it last worked, or was last found not to. */
+  /** When it last worked, or last failed if it fails now. */
   readonly checkedAt: Date | null
   /** Why it does not work. */
   readonly failure: string | null
-  /** The run that found it; null: a test did. One scope of many can fail a run, so this says less than a test. */
+  /** The run that failed; null when a connection test did. One scope of many can fail a run, so a failed run proves less than a test. */
   readonly failedRun: number | null
   readonly requestsLeft: number | null
   readonly countedAt: Date | null
@@ -72,7 +72,7 @@ export interface ConnectionOverview {
   readonly updatedAt: Date
 }
 
-/** Every connection of every source, by source and name; two statements a source, however many there are. */
+/** Lists every connection of every source by source and name, with two statements per source however many connections there are. */
 export async function listConnections(context: ServiceContext): Promise<ConnectionOverview[]> {
   const states = await selectRows(context.database.kysely, connectionStates)
   const stateOf = new Map(states.map((row) => [`${row.plugin} ${row.connection_id}`, row]))

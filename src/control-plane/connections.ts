@@ -20,11 +20,11 @@ import { ChangedError, holdRow, isStale, laterThan } from './versions.ts'
 
 const LONGEST_NAME = 100
 
-/** A name that people can see and find again. */
+/** Checks and trims a name that users will see. */
 export function checkName(value: unknown, longest: number): string {
   const name = typeof value === 'string' ? value.trim() : ''
   if (name === '') throw new UserError('name is missing: give it one.')
-  // In an address they lead to another place.
+  // As part of a URL path these names would lead to another page.
   if (name === '.' || name === '..') throw new UserError('name must not be . or ..: choose another.')
   if ([...name].length > longest) throw new UserError(`name must be at most ${longest} characters.`)
   return name
@@ -33,7 +33,7 @@ export function checkName(value: unknown, longest: number): string {
 const unknownConnection = (plugin: string, id: number) =>
   new UserError(`There is no ${plugin} connection ${id}.`, { status: 404 })
 
-/** What the connections of all plugins have. */
+/** Columns that the connections of all plugins have. */
 interface ConnectionRow extends SettingsRow {
   readonly id: number
   readonly name: string
@@ -111,7 +111,7 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
         }
         return save(plugin, values, before)
       }
-      // A task may be about to replace what is saved here.
+      // A running task may be about to replace the tokens that are saved here.
       return source ? holdingTokens(database, source, id, change) : change()
     },
     async remove(plugin, id) {
@@ -120,10 +120,10 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
       if (source) await requireFree(source, connection)
       await kysely.transaction().execute(async (transaction) => {
         if (source) await deleteRows(transaction, settingsTables(source).scopeConfigs, { connection_id: id })
-        // Of a push source nothing is asked that a blueprint would miss.
+        // A push source is not collected from, so blueprints can lose its connection without missing anything.
         else await deleteRows(transaction, blueprintConnections, { plugin_name: plugin, connection_id: id })
         await deleteRows(transaction, scopeSelectors, { plugin, connection_id: id })
-        // Of several at once, one has deleted it.
+        // When several requests delete it at once, only one of them still finds the row.
         if ((await deleteRows(transaction, table, { id })) === 0) throw unknownConnection(plugin, id)
         await forgetUse(transaction, plugin, id)
         await forgetDeliveries(transaction, { plugin, connectionId: id })
@@ -135,7 +135,7 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
       const { source, fields } = connected(plugin)
       requireReadable(fields, connection, overrides)
       const revealed = { ...connection, ...checkSettings(fields, overrides, connection) }
-      // What is only being tried must neither use up a refresh token nor replace it.
+      // Values that are only being tried must neither use up a refresh token nor replace the stored one.
       const isStored = JSON.stringify(revealed) === JSON.stringify(connection)
       return source && isStored ? withTokenStore(source, revealed, { ...secrets, database, id }) : revealed
     },

@@ -4,12 +4,12 @@ import type { Change, ServiceContext, Services } from './services.ts'
 
 export interface ControlPlane {
   readonly context: ServiceContext
-  /** For reading; changes go through `servicesFor`. */
+  /** For reading only. Changes go through `servicesFor`, which records them. */
   readonly services: Services
-  /** Records what is changed, and on whose behalf. */
+  /** Returns services that record their changes with `actor` as the author. */
   servicesFor(actor: Actor): Services
-  /** On behalf of the schedule. */
+  /** Starts runs with the schedule as their author. */
   readonly startPipeline: StartPipeline
-  /** Calls back when something changed in this process; gives the way to end it. */
+  /** Calls `listener` when something changed in this process. Returns the function that removes the listener. */
   onChange(listener: (what: Change) => void): () => void
 }

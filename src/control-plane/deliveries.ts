@@ -1,4 +1,7 @@
-/** What sources send by themselves: the secret that it is signed with, and the inbox that keeps it until it is applied. */
+/**
+ * Deliveries are webhooks that sources send by themselves. Keeps the secret that verifies their signature, and the inbox in
+ * which they wait until they are applied.
+ */
 
 import { randomBytes } from 'node:crypto'
 import { withBareAddresses } from '../address-secrets.ts'
@@ -18,11 +21,11 @@ export type DeliveryRow = RowOf<typeof webhookDeliveries>
 export type DeliveryState = 'waiting' | 'applied' | 'ignored' | 'refused' | 'failed'
 
 export const LONGEST_PAYLOAD = 4000
-/** Older ones give way, of each connection: of those that were taken, and of those that were not. */
+/** The number of deliveries and of refused requests that are kept per connection. Older ones are deleted. */
 export const MOST_KEPT = 200
 const MOST_REFUSED = 20
 const LONGEST_KEPT_MS = 30 * 24 * 3_600_000
-/** More are not taken: whoever applies them is away, and runs bring them anyway. */
+/** More waiting deliveries are refused: nothing seems to apply them, and runs collect the same data anyway. */
 const MOST_WAITING = 1000
 
 interface Place {
@@ -31,7 +34,7 @@ interface Place {
 }
 const whereOf = ({ plugin, connectionId }: Place) => ({ plugin, connection_id: connectionId })
 
-/** How a source that a connection can be of sends; undefined where it does not, or there is no such source. */
+/** How a source sends deliveries. Undefined when it sends none, has no connections of its own or does not exist. */
 export const deliverySpecOf = (plugins: readonly Plugin[], name: string): DeliverySpec | undefined => {
   const source = plugins.find((plugin) => plugin.name === name)?.source
   return source?.settingsOf ? undefined : source?.deliveries
@@ -44,11 +47,11 @@ export interface SentTo extends Place {
   readonly address: string
 }
 
-/** What is kept of a delivery. */
+/** The parts of a delivery that are stored. */
 export interface ReadDelivery {
   readonly deliveryId: string
   readonly kind: string
-  /** As JSON, secrets masked. */
+  /** The payload as JSON, with secrets masked. */
   readonly whole: string
 }
 export const readDelivery = (spec: DeliverySpec, sent: SentDelivery, payload: unknown): ReadDelivery => ({
@@ -60,7 +63,7 @@ export const readDelivery = (spec: DeliverySpec, sent: SentDelivery, payload: un
 export interface Taken {
   readonly id: number
   readonly state: DeliveryState
-  /** It had come before. */
+  /** True when the same delivery had arrived before. */
   readonly isKnown: boolean
 }
 
@@ -79,7 +82,10 @@ export function deliveryService({ database, plugins, secrets, changed }: Service
 
   return {
     specOf,
-    /** A new secret, in place of one that there may be; nothing tells it again. `entered`: of a source that makes its own. */
+    /**
+     * Replaces the secret, if there is one, and returns the new one, which is never shown again. `entered` is the secret of a
+     * source that makes its own.
+     */
     async renewSecret(place: Place, actor: Actor, entered?: string): Promise<string> {
       const spec = specOf(place.plugin)
       await requireConnection(place)
@@ -113,7 +119,7 @@ export function deliveryService({ database, plugins, secrets, changed }: Service
         await recordChange(transaction, actor, { action: 'delete', ...change, before: null, after: null })
       })
     },
-    /** When the secret was made; null without one. */
+    /** Returns when the secret was stored; null when there is none. */
     async secretSince(place: Place): Promise<Date | null> {
       await requireConnection(place)
       return (await findRow(kysely, deliverySecrets, whereOf(place)))?.created_at ?? null
@@ -122,7 +128,7 @@ export function deliveryService({ database, plugins, secrets, changed }: Service
       const row = await findRow(kysely, deliverySecrets, whereOf(place))
       return row && secrets.decrypt(row.secret)
     },
-    /** Keeps a genuine delivery until it is applied. */
+    /** Stores a delivery whose signature was verified until it is applied. */
     take(to: SentTo, { deliveryId: delivery_id, kind, whole }: ReadDelivery): Promise<Taken> {
       return inLine(database, `deliveries ${to.plugin} ${to.connectionId}`, async () => {
         const before = (query: QueryOf<typeof webhookDeliveries>) =>
@@ -140,14 +146,14 @@ export function deliveryService({ database, plugins, secrets, changed }: Service
         return { id, state: 'waiting', isKnown: false }
       })
     },
-    /** Notes that something came that was not signed, or could not be read; nothing of it is kept. */
+    /** Records that a request arrived that was not signed or could not be read. Nothing of its content is stored. */
     async refuse(to: SentTo, status: number, message: string): Promise<void> {
       await insertRow(kysely, webhookDeliveries, {
         ...{ ...whereOf(to), state: 'refused', path: to.path, address: to.address, status, message },
       })
       await trimInbox(kysely, whereOf(to))
     },
-    /** Applies one again that was kept. */
+    /** Applies a stored delivery again. */
     async replay(place: Place, id: number, actor: Actor): Promise<void> {
       const own = (query: QueryOf<typeof webhookDeliveries>) =>
         equalTo<typeof webhookDeliveries>(query, { id, ...whereOf(place) })
@@ -165,10 +171,10 @@ export function deliveryService({ database, plugins, secrets, changed }: Service
 }
 export type DeliveryService = ReturnType<typeof deliveryService>
 
-/** Megabytes: read only where they are needed. */
+/** Columns of up to megabytes, which are read only where they are needed. */
 export const WHOLE = ['body']
 
-/** Whether it is kept whole; of others no character is. */
+/** True when the whole delivery is stored. Of refused deliveries no character is stored. */
 export const isReplayable = ({ characters }: DeliveryRow): boolean => characters > 0
 
 async function requireRoom(queries: Queries, place: Place): Promise<void> {
@@ -182,7 +188,7 @@ async function requireRoom(queries: Queries, place: Place): Promise<void> {
   }
 }
 
-/** `own`: of one connection. What waits stays. */
+/** Deletes old deliveries of one connection. Deliveries that still wait are kept. */
 export async function trimInbox(
   queries: Queries,
   { plugin, connection_id }: ReturnType<typeof whereOf>,
@@ -203,16 +209,16 @@ export async function trimInbox(
   if (gone.length > 0) await deleteRows(queries, webhookDeliveries, { id: [...new Set(gone.map(({ id }) => id))] })
 }
 
-/** Whether a row came to a connection of a push source; those of earlier versions name no plugin. */
+/** Condition for messages sent to a connection of a push source: they name no plugin, and neither do rows of earlier versions. */
 export const isMessage = (where: RawRecord): RawRecord =>
   where.or([where('plugin', '=', ''), where('plugin', 'is', null)])
 
-/** With the connection of a push source. */
+/** Called when the connection of a push source is deleted. */
 export async function forgetMessages(queries: Queries, connectionId: number): Promise<void> {
   await queries.deleteFrom(webhookDeliveries.name).where('connection_id', '=', connectionId).where(isMessage).execute()
 }
 
-/** With its connection. */
+/** Called when the connection of a source is deleted. */
 export async function forgetDeliveries(queries: Queries, place: Place): Promise<void> {
   await deleteRows(queries, deliverySecrets, whereOf(place))
   await deleteRows(queries, webhookDeliveries, whereOf(place))

@@ -1,4 +1,4 @@
-/** One row of the domain by its id: what a number is made of, and where it came from. */
+/** Reads one row of the domain model by its id, so that people can see the data behind a number and where it came from. */
 import { sql } from 'kysely'
 import { domainTables } from '../domain/index.ts'
 import { UserError } from '../errors.ts'
@@ -25,9 +25,9 @@ export interface DomainRow {
   readonly table: string
   readonly meaning: string
   readonly columns: readonly StoredColumn[]
-  /** Its `record` is null where the source's own record is not stored any more. */
+  /** Its `record` is null when the raw record is no longer stored. */
   readonly row: StoredRow
-  /** The scope that it was collected for; null where nothing tells, or where it was removed. */
+  /** The scope that it was collected for; null when the row does not tell, or when the scope was removed. */
   readonly place: ScopePlace | null
 }
 
@@ -67,7 +67,7 @@ async function isStored({ database }: Context, { table, id, params }: Origin & {
   return rows.length > 0
 }
 
-/** Whose rows are marked so; what is made of a git history is marked by the id of the repository. */
+/** Finds the scope or push connection whose rows carry this mark. Rows made from a git history carry the id of the repository. */
 async function placeOf(
   { database, plugins }: Context,
   { table: raw, params }: Origin,

@@ -1,4 +1,4 @@
-/** Scopes of all connections by their names, and connections that have none. */
+/** Searches scopes of all connections by name, and the connections that have no scopes. */
 
 import { sql } from 'kysely'
 import type { ServiceContext } from './services.ts'
@@ -11,7 +11,7 @@ export interface FoundScope {
   readonly pluginTitle: string
   readonly connectionId: number
   readonly connectionName: string
-  /** Null: of a connection without scopes. */
+  /** Null for a connection that has no scopes. */
   readonly scopeId: string | null
   readonly scopeName: string
 }

@@ -1,4 +1,4 @@
-/** What must not be deleted, and why. */
+/** Checks before a deletion. Each one throws with the reason when something is still in use. */
 import { sql } from 'kysely'
 import { withoutEndSpaces } from '../database/fit.ts'
 import { UserError } from '../errors.ts'
@@ -8,7 +8,7 @@ import { wantedCalculations } from '../system/runs.ts'
 import { FINISHED } from './states.ts'
 import { type Queries, selectRows } from './store.ts'
 
-/** Carries what stands in the way: blueprints and projects, or scopes. */
+/** Carries what prevents the change: blueprints and projects, or scopes. */
 export class ConflictError extends UserError {
   readonly data: unknown
   constructor(message: string, data: unknown = null) {
@@ -32,7 +32,7 @@ function linksTo(queries: Queries, { plugin_name, connection_id, scope_id }: Use
     : ofConnection.where(sql.ref('scope_id'), '=', withoutEndSpaces(scope_id))
 }
 
-/** NORMAL blueprints that collect a connection or scope. */
+/** Finds the NORMAL blueprints that collect a connection or scope. */
 export async function blueprintsUsing(queries: Queries, used: Used) {
   return selectRows(queries, blueprints, (query) =>
     query.where('mode', '=', 'NORMAL').where('id', 'in', linksTo(queries, used)).orderBy('id'),

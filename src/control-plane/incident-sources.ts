@@ -1,4 +1,4 @@
-/** Whether a project has anything that could tell of an incident: without, no incidents is not the same as none happened. */
+/** Finds projects that have no source of incidents. For them, zero incidents does not mean that none happened. */
 
 import { projectsKnowingIncidents } from '../metrics/read-grades.ts'
 import type { Settings } from '../plugin-kit/spec/fields.ts'
@@ -7,7 +7,7 @@ import type { ServiceContext } from './services.ts'
 
 type Context = Pick<ServiceContext, 'database' | 'plugins'>
 
-/** Those of the projects that have none. */
+/** Returns those of `projects` that have no source of incidents. */
 export async function projectsWithoutIncidents(context: Context, projects: readonly string[]): Promise<Set<string>> {
   const known = await projectsKnowingIncidents(context.database, projects)
   const without = new Set(projects.filter((name) => !known.has(name)))
@@ -15,7 +15,7 @@ export async function projectsWithoutIncidents(context: Context, projects: reado
   return without
 }
 
-/** A rule by which an issue would become an incident, written or assumed. */
+/** True when a rule, written or default, would turn an issue into an incident. */
 async function hasIncidentRule(context: Context, project: string): Promise<boolean> {
   const scopes = await scopeRulesOf(context, project)
   return scopes.some(({ entities, settings }) => isTicket(entities) && namesIncident(settings))

@@ -1,4 +1,4 @@
-/** Every scope by what marks the rows that were collected for it. */
+/** Finds scopes by the params that mark the rows collected for them. */
 import type { Plugin } from '../plugin-kit/spec/plugin.ts'
 import { ownerNameOf } from '../plugin-kit/task/family.ts'
 import { scopeParams } from './scope-data.ts'
@@ -32,7 +32,7 @@ export async function markedScopes({ database, plugins }: ServiceContext): Promi
   return (plugin, params) => byMark.get(`${ownerNamed(plugins, plugin)} ${params}`)
 }
 
-/** Another may stand in and work for a source: GraphQL for REST. */
+/** Returns the plugin that owns the scopes. Another plugin may collect in its place, such as GraphQL instead of REST. */
 function ownerNamed(plugins: readonly Plugin[], name: string): string {
   const plugin = plugins.find((each) => each.name === name)
   return plugin ? ownerNameOf(plugin) : name

@@ -1,4 +1,7 @@
-/** The numbers of projects as everybody is told them: graded only where there is something to grade. */
+/**
+ * Computes the metrics of projects in the one way that all pages and interfaces use. Grades are given only where there is
+ * something to grade.
+ */
 import type { Metric, MetricFilter } from '../metrics/metric.ts'
 import { NO_INCIDENTS, NONE_HAPPENED, type NoData } from '../metrics/no-data.ts'
 import { isOfService } from '../metrics/parts.ts'
@@ -33,7 +36,10 @@ export async function measure(
   )
 }
 
-/** Where nothing counts the reason is what matters, and has to be the one that the explanation gives. */
+/**
+ * Reads metrics. Where no record counts, the reason matters most and must be the same as in the explanation, so those values
+ * are read again with their explanation.
+ */
 async function readExactly(
   { database }: Measured,
   metric: Metric,
@@ -50,13 +56,16 @@ async function readExactly(
   return read.map((each, place) => byPlace.get(place) ?? each)
 }
 
-/** The values over time. Where the value itself is no data, no bucket has any: a line of zeros would say that nothing happened. */
+/**
+ * Reads the values over time. When the overall value is "no data", all buckets are empty too: a line of zeros would say that
+ * nothing happened.
+ */
 export async function measureSeries(
   context: Measured,
   metric: Metric,
   filters: readonly MetricFilter[],
   bucket: Bucket,
-  /** If they are known already. */
+  /** The overall values, if the caller has them already. */
   values?: readonly Explanation[],
 ): Promise<Point[][]> {
   const series = await readManySeries(context.database, metric, filters, bucket)
@@ -78,7 +87,7 @@ function withoutValue({ noGrade: _, ...rest }: Explanation, noData: NoData): Exp
   return { ...rest, ...NO_VALUE, grades: [], noData }
 }
 
-/** Where another number than none is known, something told of incidents. */
+/** True when the value leaves open whether any source reports incidents. A value above 0 shows that one does. */
 const isDoubtful = ({ value, noData }: Explanation) => value === 0 || noData === NO_INCIDENTS
 
 export async function measureOne(

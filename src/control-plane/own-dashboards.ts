@@ -1,4 +1,4 @@
-/** Dashboards that people arrange from panels of others; they are looked at in the same way. */
+/** Dashboards that users compose from panels of other dashboards. They are displayed like any other dashboard. */
 
 import { type Dashboard, type Panel, panelsOf, type Variable } from '../dashboards/dashboard.ts'
 import { dashboardNamed, dashboards, panelNamed } from '../dashboards/index.ts'
@@ -13,12 +13,12 @@ import { ChangedError, holdRow, isStale, laterThan } from './versions.ts'
 export interface OwnPanel {
   readonly dashboard: string
   readonly panel: string
-  /** Of 24. */
+  /** In columns of a grid of 24. */
   readonly width: number
 }
 export interface OwnDashboard {
   readonly id: number
-  /** What it is called in addresses, beside those that come with Weir. */
+  /** Identifies it in URLs, where dashboards that come with Weir have names too. */
   readonly name: string
   readonly title: string
   readonly question: string
@@ -27,20 +27,20 @@ export interface OwnDashboard {
   readonly createdAt: Date
   readonly updatedAt: Date
 }
-/** Throws where whoever asks may not change what this one made. */
+/** Throws when the user may not change a dashboard of this maker. */
 export type Allow = (makerId: string) => void
 export type OwnDashboardChanges = Partial<Pick<OwnDashboard, 'title' | 'question' | 'panels'>>
 
-/** A panel, and the dashboard whose variables its statement knows. */
+/** A panel, and the dashboard that defines the variables of its statement. */
 export interface PlacedPanel {
   readonly dashboard: Dashboard
   readonly panel: Panel
 }
-/** Any dashboard, whoever made it. */
+/** A dashboard that comes with Weir, or one that a user made. */
 export interface ViewedDashboard {
   readonly dashboard: Dashboard
   readonly own: Pick<OwnDashboard, 'id' | 'updatedAt'> | null
-  /** Where a panel of it comes from. */
+  /** Returns the panel of this name and the dashboard that it comes from. */
   placed(panel: string): PlacedPanel
 }
 
@@ -140,7 +140,10 @@ export async function findDashboard(database: Database, name: string): Promise<V
   return { dashboard, own: null, placed: (panel) => ({ dashboard, panel: panelNamed(dashboard, panel) }) }
 }
 
-/** With the variables of all that its panels come from. A panel that a later version no longer has is left out. */
+/**
+ * Builds a dashboard with the variables of all dashboards that its panels come from. Panels that this version of Weir no
+ * longer has are left out.
+ */
 function viewedOf({ id, name, title, question, panels, updatedAt }: OwnDashboard): ViewedDashboard {
   const placed = panels.flatMap(({ dashboard: from, panel: panelName, width }) => {
     const dashboard = dashboards.find((each) => each.name === from)

@@ -1,4 +1,4 @@
-/** What the numbers of a project lack, and the next step: said wherever the numbers are. */
+/** Lists what is missing behind the numbers of a project, each with its remedy. It is shown wherever the numbers are shown. */
 import { counted } from '../counted.ts'
 import { withoutHistory } from '../metrics/without-history.ts'
 import { pipelines } from '../system/pipelines.ts'
@@ -9,11 +9,11 @@ import { FINISHED } from './states.ts'
 import { findRow, type Queries, type QueryOf, selectRows } from './store.ts'
 
 export interface Lack {
-  /** `history`: git could not be read. `run`: the last run ended in part, or failed. */
+  /** `history`: the git history could not be read. `run`: the last run failed, or completed only in part. */
   readonly kind: 'history' | 'run'
   readonly seen: string
   readonly remedy: string
-  /** The run that tells more; null: there is none. */
+  /** The run that tells more; null when there is none. */
   readonly run: number | null
 }
 
@@ -46,8 +46,8 @@ export async function lacksOf({ database }: Pick<ServiceContext, 'database'>, pr
 }
 
 /**
- * Undefined: it went well, or there was none. A run that only transforms what is stored says nothing about what a collection
- * before it did not get.
+ * The failure of the last run. Undefined when it went well or there was none. A run that only transforms stored data says
+ * nothing about what an earlier collection missed, so the last collecting run counts too.
  */
 export async function lastRunLack(
   queries: Queries,
@@ -80,5 +80,5 @@ export async function lastRunLack(
   }
 }
 
-/** Causes come as tools tell them, with a full stop or without; more is said after them. */
+/** Adds a full stop where one is missing. Messages of tools may lack it, and more text follows them. */
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)

@@ -1,4 +1,4 @@
-/** Pipelines and tasks as they are stored, and as they are shown. */
+/** Converts pipelines and tasks from their stored form to the form that is shown. */
 
 import { sql } from 'kysely'
 import { inPieces, readByKeys } from '../database/pieces.ts'
@@ -17,7 +17,7 @@ import { type Ids, publicRow, type Queries, selectRows } from './store.ts'
 export type PipelineRow = RowOf<typeof pipelines>
 export type TaskRow = RowOf<typeof tasks>
 
-/** Plans up to `longestPlan` characters. */
+/** Plans longer than `longestPlan` characters are left out. */
 export async function readPipelines(
   queries: Queries,
   rows: readonly PipelineRow[],
@@ -48,7 +48,7 @@ export async function readPipelineParts(
   return { labels, plans, interruptions: interrupted }
 }
 
-/** By pipeline or task; without those that were never interrupted. */
+/** Counts interruptions by pipeline or task. Those that were never interrupted are left out. */
 async function countInterruptions(queries: Queries, column: 'pipeline_id' | 'task_id', ids: Ids) {
   const rows = await queries
     .selectFrom(interruptions.name)
@@ -76,7 +76,7 @@ export function joinPipelines(
   })
 }
 
-/** The newest attempt of each place in the plan, by stage and column. */
+/** Reads the newest attempt of each task in the plan, ordered by stage and column. */
 export const newestTasks = (queries: Queries, pipelineId: number): Promise<TaskRow[]> =>
   selectRows(queries, tasks, (query) =>
     query.where('id', 'in', newestIds(queries, pipelineId)).orderBy('pipeline_row').orderBy('pipeline_col'),
@@ -91,7 +91,7 @@ const newestIds = (queries: Queries, pipelineId: number) =>
 
 export type TaskState = Pick<TaskRow, 'id' | 'plugin' | 'status'>
 
-/** The same of a run of any size: what tells them apart, newest id first. */
+/** Reads only id, plugin and status of the same tasks, newest id first. Suitable for runs of any size. */
 export const newestStates = (queries: Queries, pipelineId: number): Promise<TaskState[]> =>
   queries
     .selectFrom(tasks.name)

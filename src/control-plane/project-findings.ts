@@ -1,4 +1,4 @@
-/** What was seen in a project that does not count. Of one that never ran, only that says what to do. */
+/** Explains which data of a project does not count and why. For a project that never ran, the advice is to run it. */
 import type { Database } from '../database/database.ts'
 import { type Finding, findingsOf } from '../metrics/findings.ts'
 import type { Metric, MetricFilter } from '../metrics/metric.ts'
@@ -15,7 +15,7 @@ export async function hasRun(queries: Queries, project: string): Promise<boolean
   return ran.length > 0
 }
 
-/** It is told what to collect, and never did. What is only sent to it needs no run. */
+/** True when the project has scopes to collect but never ran. Data that is only sent to it needs no run. */
 async function waitsForRun(queries: Queries, project: string): Promise<boolean> {
   const own = blueprintsOf(queries, project)
   const scopes = queries.selectFrom(blueprintScopes.name).select('scope_id').where('blueprint_id', 'in', own).limit(1)
@@ -30,6 +30,6 @@ export async function projectFindings(database: Database, metric: Metric, filter
     remedy: `Run it: \`npx weir collect ${filter.project}\`, or Collect now on its page.`,
     cure: { kind: 'collection' },
   }
-  // Sources are there, and no run that could have failed.
+  // The project has sources, and no run that could have failed, so those findings do not apply.
   return [notRun, ...found.filter(({ cure: { kind } }) => kind !== 'collection' && kind !== 'run')]
 }

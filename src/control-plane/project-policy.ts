@@ -7,7 +7,7 @@ import { projectMetricSettings } from '../system/projects.ts'
 import { metricOption } from './plan/metric-plans.ts'
 import { findRow, type Queries } from './store.ts'
 
-/** `policy` among the options that a project has for its four keys. */
+/** The `policy` in the options of a project for its four keys. */
 const policyIn = (option: unknown): Policy => policyOf((metricOption(option).policy ?? {}) as Record<string, unknown>)
 
 export async function policyOfProject({ kysely }: Pick<Database, 'kysely'>, project: string): Promise<Policy> {
@@ -20,7 +20,10 @@ export async function requirePolicy(queries: Queries, plugin: string, option: un
   if (plugin === FOUR_KEYS) await requireRules(queries, policyIn(option).rolloutRules ?? [])
 }
 
-/** Statements outside of Weir read of the rollouts what the policy makes of them: it holds at once, not after a run. */
+/**
+ * Writes the rollouts again when the policy changed them. SQL from outside Weir reads them, so a new policy must apply at once
+ * and not only after a run.
+ */
 export async function followPolicy(database: Database, project: string, before: Policy): Promise<void> {
   const policy = await policyOfProject(database, project)
   const partOf = ({ rollouts, rolloutRules }: Policy) => JSON.stringify([rollouts, rolloutRules])

@@ -31,7 +31,7 @@ import { unknownProject } from './unknown-project.ts'
 import { ChangedError, holdRow, isStale, laterThan } from './versions.ts'
 
 export const LONGEST_PROJECT_NAME = 100
-/** Lists tell when and what is collected; one project shows the plan as well. */
+/** Lists leave plans out: they show when and what is collected. Only a single project shows its plan. */
 const NO_PLAN = 0
 const DAILY = '0 0 * * *'
 const MONTHS_BACK = 6
@@ -42,7 +42,7 @@ function defaultBlueprint(projectName: string): NewBlueprint {
   return { name: `${projectName}-Blueprint`, mode: 'NORMAL', enable: true, cronConfig: DAILY, timeAfter }
 }
 
-/** Tables that carry the name of the project they were computed for. */
+/** Tables with a column for the project that their rows were computed for. */
 const projectTables = domainTables.filter(({ names }) => names.includes('project_name'))
 
 export function projectService(
@@ -87,7 +87,7 @@ export function projectService(
     })
   }
 
-  /** By blueprint. */
+  /** Reads the last pipeline of each blueprint. */
   async function lastPipelines(blueprintIds: Ids): Promise<Map<number, Pipeline>> {
     const newest = kysely
       .selectFrom(pipelines.name)

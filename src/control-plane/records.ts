@@ -1,18 +1,18 @@
-/** Projects, blueprints, pipelines, tasks as the API shows them. Secrets in them are masked. */
+/** Projects, blueprints, pipelines and tasks as the API shows them, with secrets masked. */
 
 import type { TaskStatus } from '../domain/enums.ts'
 import type { Settings } from '../plugin-kit/spec/fields.ts'
 import type { Plan, PlanTask } from '../plugin-kit/spec/plan.ts'
 import type { Problem } from './sealed.ts'
 
-/** How much to collect; blueprint and pipeline carry the same fields. */
+/** How much to collect. Blueprints and pipelines have the same fields. */
 export interface SyncPolicy {
   /** Collect what was changed after this moment; null: everything. */
   readonly timeAfter: Date | null
   /** Continue past failed tasks. */
   readonly skipOnFail: boolean
   readonly skipCollectors: boolean
-  /** Forget what earlier runs remembered. */
+  /** Ignore the state that earlier runs saved. */
   readonly fullSync: boolean
 }
 
@@ -22,9 +22,9 @@ export interface Metric {
   readonly enable: boolean
 }
 
-/** Of records that hold something encrypted. */
+/** Records that contain something encrypted. */
 interface Sealed {
-  /** Only when a part of it cannot be read, say because it was stored with another key. */
+  /** Present only when a part of the record cannot be read, for example because it was encrypted with another key. */
   readonly problem?: Problem
 }
 
@@ -42,7 +42,7 @@ export interface Project extends Written {
   readonly _raw_data_remark: string
   readonly metrics: readonly Metric[]
   readonly blueprint: Blueprint | null
-  /** In lists, and only when there is one. */
+  /** Present only in lists, and only if there is a pipeline. */
   readonly lastPipeline?: Pipeline
 }
 
@@ -57,7 +57,7 @@ export type BlueprintMode = 'NORMAL' | 'ADVANCED'
 export interface Blueprint extends Written, SyncPolicy, Sealed {
   readonly id: number
   readonly name: string
-  /** Empty for one without a project. */
+  /** Empty when the blueprint has no project. */
   readonly projectName: string
   readonly mode: BlueprintMode
   /** Empty in lists of projects, in other lists when it is long, and everywhere when it is long and made again for every run. */
@@ -78,9 +78,9 @@ export type BlueprintChanges = Partial<Omit<Blueprint, 'id' | keyof Written | ke
 export interface Pipeline extends Written, SyncPolicy, Sealed {
   readonly id: number
   readonly name: string
-  /** 0: posted by hand. */
+  /** 0 when the pipeline was posted directly, without a blueprint. */
   readonly blueprintId: number
-  /** Empty when it is long; its tasks tell as much. */
+  /** Empty when it is long; the tasks contain the same information. */
   readonly plan: Plan
   readonly totalTasks: number
   readonly finishedTasks: number
@@ -92,7 +92,7 @@ export interface Pipeline extends Written, SyncPolicy, Sealed {
   readonly spentSeconds: number
   /** How often servers, workers or threads that ran its tasks stopped or broke down. */
   readonly interruptions: number
-  /** From 1; 0 before the first. */
+  /** The current stage, from 1; 0 before the first. */
   readonly stage: number
   readonly labels: readonly string[]
   readonly priority: number
@@ -117,11 +117,11 @@ export interface ProgressDetail {
   readonly otherSubtaskNumber: number
   /** Requests sent by this task so far. */
   readonly requests: number
-  /** What the source still allows before its next reset; null when it does not say. */
+  /** Requests that the source still allows before its next reset; null when it does not say. */
   readonly requestsLeft: number | null
-  /** The source asked to wait until then. */
+  /** The time until which the source asked to wait. */
   readonly waitingUntil: Date | null
-  /** When the task should be done; null when nothing is known to judge by. */
+  /** When the task should be done; null when there is no basis for an estimate. */
   readonly estimatedEnd: Date | null
 }
 
@@ -135,17 +135,17 @@ export interface Task extends Written, Sealed {
   readonly errorName: string
   /** 0 to 1. */
   readonly progress: number
-  /** While it runs. */
+  /** Null unless the task is running. */
   readonly progressDetail: ProgressDetail | null
   readonly failedSubTask: string
   readonly pipelineId: number
-  /** Stage and place in it, both from 1. */
+  /** Stage and position within it, both from 1. */
   readonly pipelineRow: number
   readonly pipelineCol: number
   readonly beganAt: Date | null
   readonly finishedAt: Date | null
   readonly spentSeconds: number
-  /** How often whatever ran it stopped or broke down. */
+  /** How often the server, worker or thread that ran it stopped or broke down. */
   readonly interruptions: number
 }
 
@@ -171,13 +171,13 @@ export type TaskWithSubtasks = Omit<
 }
 export interface PipelineSubtasks {
   readonly subtasks: readonly TaskWithSubtasks[]
-  /** Finished collectors of all collectors, two decimals; 1 when there are none. */
+  /** The share of collectors that have finished, with two decimals; 1 when there are none. */
   readonly completionRate: number
   readonly status: TaskStatus | ''
   readonly count: number
 }
 
-/** A connection, scope or scope config: base fields and those that the plugin describes, under their public names. */
+/** Connections, scopes and scope configs have base fields, and the fields that the plugin describes under their public names. */
 export type Connection = Settings & Written & Sealed & { readonly id: number; readonly name: string }
 export type ScopeConfig = Settings &
   Written &
@@ -186,13 +186,13 @@ export type Scope = Settings & Written & { readonly connectionId: number; readon
 export interface ScopeView {
   readonly scope: Scope
   readonly scopeConfig?: ScopeConfig
-  /** When asked for, and only when there are any; without plan, connections and labels. */
+  /** Present only when they were asked for and exist. Each comes without plan, connections and labels. */
   readonly blueprints?: readonly Settings[]
 }
 
-/** Rules that hold for scopes because nobody wrote others. */
+/** Default rules that apply to scopes without a scope config. */
 export interface Assumption {
-  /** Whom it is about, such as `3 scopes of github connection main`. */
+  /** The scopes that the rules apply to, such as `3 scopes of github connection main`. */
   readonly subject: string
   readonly rules: readonly { readonly name: string; readonly label: string; readonly value: unknown }[]
 }

@@ -10,7 +10,7 @@ import type { SettingsRow } from './sources.ts'
 import { publicScope, scopeKey, scopeTitle } from './sources.ts'
 import { deleteRows, type Queries } from './store.ts'
 
-/** Runs `body` while no task works on the scope; refuses when one does. */
+/** Runs `body` while no task works on the scope; throws when one does. */
 export type DeleteAlone = (
   source: PluginSpec,
   connectionId: number,
@@ -21,11 +21,11 @@ export type DeleteAlone = (
 export interface StoredScope {
   readonly source: PluginSpec
   readonly row: SettingsRow & { readonly updated_at: Date }
-  /** What the row is found by. */
+  /** The condition that finds the row. */
   readonly where: { readonly connection_id: number } & Readonly<Record<string, unknown>>
 }
 
-/** With everything that was collected for it, or only that. */
+/** Deletes a scope and everything that was collected for it; with `dataOnly` the scope itself stays. */
 export async function removeScope(
   { database, plugins, actor = NOBODY }: ServiceContext,
   deleteAlone: DeleteAlone,
@@ -47,7 +47,7 @@ export async function removeScope(
       after: null,
     })
   await deleteAlone(source, connectionId, row, async () => {
-    // The first of what is deleted; the rest follows, in parts.
+    // This is the first deletion. The rest follows in parts, outside this transaction.
     await database.transaction(async (inside) => {
       await forgetScope(inside, source, scopeParams(source, connectionId, row))
       await recorded(inside.kysely, 'scope data')

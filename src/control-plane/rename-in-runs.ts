@@ -1,4 +1,4 @@
-/** A project gets another name while runs of it wait: they must work for it under that name. */
+/** Renames a project in runs that are still waiting, because they must work for it under its new name. */
 import type { Secrets } from '../secrets.ts'
 import { pipelines, tasks } from '../system/pipelines.ts'
 import { blueprints, plans } from '../system/projects.ts'
@@ -8,7 +8,7 @@ import { UNFINISHED } from './states.ts'
 import { equalTo, type Queries, selectRows, updateRows } from './store.ts'
 import { laterThan } from './versions.ts'
 
-/** Plans and options with the new name wherever they have the old one; undefined when they do not. */
+/** Replaces the old project name in plans and options; undefined when it does not occur. */
 function renamed(value: unknown, from: string, to: string): unknown {
   let isFound = false
   const text = JSON.stringify(value, (key, each) => {
@@ -19,7 +19,7 @@ function renamed(value: unknown, from: string, to: string): unknown {
   return isFound ? JSON.parse(text) : undefined
 }
 
-/** Refused while a task works under the old name; such as wait begin only after the transaction. */
+/** Throws while a task is running under the old name. Waiting tasks are locked, so they begin only after the transaction. */
 export async function renameInRuns(transaction: Queries, from: string, to: string, secrets: Secrets): Promise<void> {
   const rename = (value: unknown) => renamed(value, from, to)
   const waiting = await selectRows(transaction, pipelines, (query) =>

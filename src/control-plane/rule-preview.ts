@@ -1,4 +1,4 @@
-/** What rules would make of a project, tried on what its sources have collected. */
+/** Previews the effect of changed rules on a project, using the data that its sources have collected. */
 import { type Preview, previewRules } from '../metrics/preview.ts'
 import type { Rules } from '../metrics/preview-rules.ts'
 import { policyOfProject } from './project-policy.ts'
@@ -6,19 +6,19 @@ import { rulesInForce, rulesToSave, scopeRulesOf, transformWith } from './rules-
 import type { ServiceContext } from './services.ts'
 import { sourceNamed } from './sources.ts'
 
-/** It works through all rows of a project, as steps of a run do. */
+/** Long, because a preview works through all rows of a project as the steps of a run do. */
 export const LONGEST_PREVIEW_MS = 300_000
 
 export interface TriedRules {
   readonly project: string
   readonly from: Date
   readonly to: Date
-  /** Whose scope configs are tried; all of the project unless told. */
+  /** The connection whose scope configs are tried; all connections of the project when absent. */
   readonly connection?: { readonly plugin: string; readonly id: number } | undefined
   readonly rules: Rules
 }
 
-/** Patterns of users are matched: not while a request is answered. */
+/** Matches patterns that users wrote, so it must not run where requests are answered. */
 export async function previewOfProject(
   context: Pick<ServiceContext, 'database' | 'plugins'>,
   { project, from, to, connection, rules }: TriedRules,
@@ -27,13 +27,13 @@ export async function previewOfProject(
   const signal = AbortSignal.timeout(LONGEST_PREVIEW_MS)
   const policy = await policyOfProject(database, project)
   const filter = { from, to, project, environment: 'PRODUCTION', policy }
-  // How ids of the scopes of a connection begin.
+  // The beginning of the ids of all scopes of the connection.
   const idsBegin = connection && `${sourceNamed(plugins, connection.plugin).scope.table.idPrefix}:${connection.id}:`
   const scopes = await scopeRulesOf(context, project)
   const tried = scopes.filter(({ ids }) => ids.some((id) => id.startsWith(idsBegin ?? '')))
   const preview = await previewRules(database, filter, rules, {
     ...{ signal, idsBegin, inForce: rulesInForce(scopes, rules) },
-    // Of what no source here has collected, nothing can be made again: there the stored rows have to do.
+    // Data that no source here has collected cannot be made again; for it the stored rows are used.
     ...(scopes.length > 0 && {
       transform: (inside, types) => transformWith(inside, tried, { tried: rules, types, signal }),
     }),

@@ -1,4 +1,4 @@
-/** The rules that hold for the scopes of a project, where they are, and what others would make of what is stored. */
+/** Finds the rules that apply to the scopes of a project and where they are stored, and tries other rules on stored data. */
 import type { Database } from '../database/database.ts'
 import { domainId } from '../domain/ids.ts'
 import type { Rules, RulesInForce } from '../metrics/preview-rules.ts'
@@ -22,14 +22,14 @@ export interface ScopeRules {
   readonly worker: Plugin
   readonly connection: SettingsRow
   readonly scope: SettingsRow
-  /** Of its rows in the domain model. Not every source names them by the key of the scope. */
+  /** The ids of its rows in the domain model. Not every source builds them from the key of the scope. */
   readonly ids: readonly string[]
-  /** Its scope config; undefined: default rules hold. */
+  /** Its scope config; undefined when default rules apply. */
   readonly config: SettingsRow | undefined
   /** The rules of its scope config under their public names. */
   readonly stored: Settings | undefined
   readonly settings: Settings
-  /** What is collected; unless it is a list with something in it, everything. */
+  /** The entities to collect. Anything other than a list with entries means all of them. */
   readonly entities: unknown
 }
 
@@ -75,7 +75,7 @@ export async function scopeRulesOf(context: Context, project: string): Promise<S
 const rulesOf = ({ fields }: PluginSpec['scopeConfig'], settings: Settings) =>
   Object.fromEntries(Object.keys(fields).map((name) => [name, settings[name] ?? null]))
 
-/** By the id of the scope in the domain model. */
+/** The rules that apply now, and those that would apply with `tried`, by the id of the scope in the domain model. */
 export const rulesInForce = (scopes: readonly ScopeRules[], tried: Rules): ReadonlyMap<string, RulesInForce> =>
   new Map(
     scopes.flatMap(({ source, ids, stored, settings }) => {
@@ -87,7 +87,7 @@ export const rulesInForce = (scopes: readonly ScopeRules[], tried: Rules): Reado
     }),
   )
 
-/** Makes tool and domain rows again from what was collected, as a run with these rules does it. */
+/** Makes tool and domain rows again from collected data, as a run with these rules would. */
 export async function transformWith(
   inside: Database,
   scopes: readonly ScopeRules[],
@@ -109,7 +109,7 @@ export interface RulePlace {
   readonly title: string
   readonly connectionId: number
   readonly connection: string
-  /** Null: these scopes have none, and default rules hold. */
+  /** Null when these scopes have no scope config, so that default rules apply. */
   readonly scopeConfigId: number | null
   readonly scopeConfig: string | null
   readonly scopes: number
@@ -124,7 +124,7 @@ const groupedByConfig = (scopes: readonly ScopeRules[]) =>
     ).values(),
   ] as [ScopeRules, ...ScopeRules[]][]
 
-/** Where the rules of a project are: the scope configs of what its blueprint collects. */
+/** Lists the places where rules of a project are set: the scope configs of the scopes that its blueprint collects. */
 export async function rulePlacesOf(context: Context, project: string): Promise<RulePlace[]> {
   return groupedByConfig(await scopeRulesOf(context, project)).flatMap((covered) => {
     const [{ source, connection, config }] = covered
@@ -143,7 +143,7 @@ export async function rulePlacesOf(context: Context, project: string): Promise<R
   })
 }
 
-/** Per scope config of a project, all rules that have to stand in it so that those that were tried hold. */
+/** For each scope config of a project, returns all rules that it must contain so that the tried rules apply. */
 export function rulesToSave(scopes: readonly ScopeRules[], tried: Rules) {
   return groupedByConfig(scopes).map(([{ source, connection, config, stored }]) => ({
     plugin: source.name,

@@ -3,7 +3,7 @@ import { blueprints } from '../system/projects.ts'
 import { UNFINISHED } from './states.ts'
 import type { Queries } from './store.ts'
 
-/** The newest run of a project that has not ended: what is missing meanwhile is no fault of its rules. */
+/** Finds the newest unfinished run of a project. Data that is missing while it runs is not the fault of the rules. */
 export async function runUnderWay(queries: Queries, project: string): Promise<number | undefined> {
   const [row] = await queries
     .selectFrom(`${pipelines.name} as run`)

@@ -1,4 +1,4 @@
-/** A schedule in words, for people who do not read cron. */
+/** Describes a schedule in words, for people who do not read cron. */
 import { byName } from '../by-name.ts'
 import { checkSchedule, nextTick } from './cron.ts'
 
@@ -26,7 +26,7 @@ const ordinal = (value: number) => {
   return `${value}${ending}`
 }
 
-/** The values that a field lists; undefined where it says something else than a list, or too much for a sentence. */
+/** The values in a cron field that is a list; undefined for any other syntax, or when there are too many values for a sentence. */
 function listOf(field: string, names: readonly string[] = []): number[] | undefined {
   const values = field.split(',').map((part) => {
     const name = names.indexOf(part.toLowerCase())
@@ -69,7 +69,7 @@ function daysOf(day: string, month: string, weekday: string): string | undefined
   return days && `on the ${joined(days)} of ${months.length === 0 ? 'every month' : joined(months)}`
 }
 
-/** `Every day at 02:30 UTC.` What is too involved for a sentence says so. */
+/** Returns a sentence such as `Every day at 02:30 UTC.` For a schedule too complicated for a sentence it says so. */
 export function scheduleWords(schedule: string): string {
   const trimmed = schedule.trim()
   if (trimmed.startsWith('@every')) return `Every ${trimmed.slice('@every'.length).trim()}, counted from the last run.`
@@ -89,7 +89,7 @@ export interface ScheduleOutlook {
   readonly runs: readonly Date[]
 }
 
-/** The next runs of a schedule; one that is none is refused. */
+/** Describes a schedule and lists its next runs. Throws when the text is not a schedule. */
 export function lookAtSchedule(schedule: string, count: number, now = new Date()): ScheduleOutlook {
   checkSchedule(schedule)
   const runs: Date[] = []

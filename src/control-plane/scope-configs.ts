@@ -15,7 +15,7 @@ import { ChangedError, holdRow, isStale, laterThan } from './versions.ts'
 
 const LONGEST_NAME = 255
 
-/** A selector that gives it would find scopes that cannot be stored. */
+/** Throws when a selector assigns this scope config: without it, the scopes that the selector finds could not be stored. */
 async function requireNotGiven(queries: Queries, plugin: string, { id, connectionId, name }: ScopeConfig) {
   const rows = await selectRows(queries, scopeSelectors, (query) =>
     query.where('plugin', '=', plugin).where('connection_id', '=', connectionId),

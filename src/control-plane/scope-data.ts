@@ -1,4 +1,4 @@
-/** Everything that was collected for a scope: raw records, tool and domain rows, and what subtasks remember. */
+/** Deletes everything that was collected for a scope: raw records, tool and domain rows, and the saved state of subtasks. */
 
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
@@ -16,7 +16,7 @@ import { isOfFamily, pluginsOfFamily } from '../plugin-kit/task/family.ts'
 import { forgetScope } from '../plugin-kit/task/forget-scope.ts'
 import { handOverReferred, sweepFollowers, sweepReferred } from '../plugin-kit/transform/sweep.ts'
 
-/** What marks the rows of a scope. */
+/** The params that mark the rows of a scope. */
 export const scopeParams = ({ scope }: PluginSpec, connectionId: number, row: unknown): string =>
   JSON.stringify(scope.params(connectionId, row))
 
@@ -28,7 +28,7 @@ export async function deleteScopeData(
   row: unknown,
 ): Promise<void> {
   const params = scopeParams(source, connectionId, row)
-  // First: whatever a crash leaves undeleted is then replaced by the next run.
+  // Done first, so that the next run replaces whatever a crash leaves undeleted.
   await forgetScope(database, source, params)
   const own = pluginsOfFamily(plugins, source.name)
   const specs = own.flatMap((plugin) => plugin.source ?? [])
@@ -54,7 +54,7 @@ export async function deleteScopeData(
   }
 }
 
-/** What other scopes have too stays as theirs. */
+/** Removes the raw records of the scope. Records that other scopes have too are kept for those. */
 async function deleteRecords(database: Database, spec: PluginSpec, params: string, row: unknown): Promise<void> {
   for (const entity of spec.entities) {
     if (!entity.spec.raw) continue
@@ -63,7 +63,7 @@ async function deleteRecords(database: Database, spec: PluginSpec, params: strin
   }
 }
 
-/** Tables whose rows stay as long as something refers to them, and those that follow them. */
+/** Tables whose rows are kept as long as another row refers to them, and the tables that are converted from them. */
 const keptByReference = ({ entities, referred = [] }: PluginSpec): AnyTable[] =>
   referred.flatMap(({ table }) => [
     table,

@@ -1,4 +1,4 @@
-/** What is stored of a scope, layer by layer, and which rows came of one raw record: for people who look. */
+/** Shows people the stored data of a scope layer by layer, and the rows that were made from one raw record. */
 
 import { type RawBuilder, sql } from 'kysely'
 import type { AnyTable, Column } from '../database/table.ts'
@@ -17,19 +17,19 @@ import { findRow } from './store.ts'
 
 export type Layer = 'raw' | 'tool' | 'domain'
 
-/** A scope of a source, or a connection of what pushes. */
+/** A scope of a source, or a connection of a push source. */
 export interface ScopePlace {
   readonly plugin: string
   readonly connectionId: number
   readonly scopeId?: string | undefined
 }
 
-/** How the rows of a scope are marked. */
+/** The marks by which the rows of a scope are found. */
 export interface ScopeMarks {
   readonly plugin: string
   readonly connectionId: number
   readonly params: string
-  /** Ids of its domain rows: what is made of its git history is marked by them. */
+  /** Ids of its domain rows. Rows made from its git history are marked by them. */
   readonly domainIds: readonly string[]
   readonly own: readonly Plugin[]
 }
@@ -67,7 +67,7 @@ export interface LayeredTable {
   readonly table: AnyTable
 }
 
-/** Tables with collected rows; settings and their secrets are none of them. */
+/** Tables that hold collected rows. Tables of settings and their secrets are left out. */
 export function layeredTables({ own }: Pick<ScopeMarks, 'own'>): LayeredTable[] {
   const settings = new Set<AnyTable>(
     own.flatMap(({ source, pushSource }) => {
@@ -93,7 +93,7 @@ export function tableNamed(marks: ScopeMarks, name: string): LayeredTable {
   return found
 }
 
-/** The raw tables that what these plugins made is marked by. */
+/** The raw tables that may be named as the origin of rows that these plugins made. */
 export const rawsOf = (own: readonly Plugin[]): string[] => [
   ...new Set([
     ...own.flatMap(({ source }) => (source ? rawsOfFamily(source) : [])),
@@ -101,7 +101,7 @@ export const rawsOf = (own: readonly Plugin[]): string[] => [
   ]),
 ]
 
-/** Two plugins may mark their scopes alike: in a table that they share the raw table says whose rows they are. */
+/** Two plugins may mark their scopes with the same params. In shared tables the name of the raw table tells whose rows they are. */
 function isOfScope(layer: Layer, { own, params, domainIds }: ScopeMarks): RawBuilder<boolean> {
   if (layer === 'raw') return sql<boolean>`params = ${params}`
   if (layer === 'tool') return sql<boolean>`_raw_data_params = ${params}`
@@ -111,9 +111,9 @@ function isOfScope(layer: Layer, { own, params, domainIds }: ScopeMarks): RawBui
   return sql<boolean>`_raw_data_params in (${params}, ${ids}) and (${isOwn} or _raw_data_params in (${ids}))`
 }
 
-/** Rows of one table that are counted, or looked through, at most: a count tells that there are more. */
+/** The number of rows of one table that are counted or searched at most. The count tells that there are more. */
 export const MOST_ROWS = 10_000
-/** Tables in one statement. */
+/** The number of tables counted in one statement. */
 const TABLES_AT_ONCE = 40
 
 export interface StoredTable {
@@ -122,7 +122,7 @@ export interface StoredTable {
   readonly meaning: string
   readonly count: number
   readonly isMore: boolean
-  /** The raw tables that its rows were made from, first the one that most were made from. */
+  /** The raw tables that its rows were made from, beginning with the one that most rows were made from. */
   readonly origins: readonly string[]
 }
 
@@ -159,7 +159,7 @@ export async function tablesOfScope({ database }: Context, marks: ScopeMarks): P
   return found
 }
 
-/** What most rows were made from stands first: it is what people mean when they choose nothing. */
+/** Sorts the most frequent origin first: it is what people mean when they choose nothing. */
 const originsOf = (origins: readonly { readonly origin: string; readonly count: number }[]): string[] =>
   origins
     .toSorted((one, other) => Number(other.count) - Number(one.count) || (one.origin < other.origin ? -1 : 1))
@@ -172,7 +172,7 @@ export interface StoredColumn {
 }
 export interface StoredRow {
   readonly cells: Readonly<Record<string, unknown>>
-  /** The raw record that it was made from, where it was made from one. */
+  /** The raw record that it was made from, if any. */
   readonly record: RecordPlace | null
 }
 export interface RecordPlace {
@@ -186,14 +186,14 @@ export interface StoredRows {
   readonly rows: readonly StoredRow[]
 }
 
-/** Characters of a text in a list. */
+/** The number of characters shown of a text in a list. */
 const LISTED_CHARACTERS = 300
 const SEARCHED_CHARACTERS = 1000
 export const LARGEST_PAGE = 100
 
 type Live = Awaited<ReturnType<Context['database']['describe']>>
 
-/** Columns as they may be shown, users' own among them; never one that holds ciphertext. */
+/** The columns that may be shown, including those that users added. Columns with ciphertext are never among them. */
 export function columnsOf({ layer, table }: LayeredTable, live: Live): StoredColumn[] {
   const own = table.names
     .map((name) => ({ name, column: table.columns[name] as Column }))
@@ -248,9 +248,9 @@ export async function rowsOfScope(
   const has = (column: string) =>
     sql`lower(left(${sql.ref(column)}, ${sql.lit(SEARCHED_CHARACTERS)})) like ${`%${words}%`} escape '!'`
   const fits = searched.length === 0 ? sql`1 = 1` : sql`(${sql.join(searched.map(has), sql` or `)})`
-  // Raw records are numbered in the order in which they came.
+  // The ids of raw records follow the order in which the records arrived.
   const order = layer === 'raw' ? sql`order by id desc` : sql`order by ${keys}`
-  // Only what is needed to choose rows: their contents may be large.
+  // Selects only what is needed to choose rows, because their contents may be large.
   const part = sql`(select ${keys}, case when ${fits} then 1 else 0 end as fits from ${sql.table(name)}
     where ${isOfScope(layer, marks)} ${layer === 'raw' ? order : sql``} limit ${sql.lit(MOST_ROWS + 1)}) as part`
   const { kysely } = context.database
@@ -279,7 +279,7 @@ const textColumns = (columns: readonly StoredColumn[]) =>
     .filter(({ kind, name }) => (kind === 'string' || kind === 'text') && !name.startsWith('_raw_data_'))
     .map(({ name }) => name)
 
-/** Of a raw record a list shows how its text begins. */
+/** A list shows only the beginning of the text of a raw record. */
 const RAW_COLUMNS: readonly StoredColumn[] = [
   { name: 'id', kind: 'bigint', isKey: true },
   { name: 'record_key', kind: 'string', isKey: false },

@@ -1,4 +1,4 @@
-/** The scopes of a connection as a page lists them: thousands, with little of each. */
+/** Lists the scopes of a connection for a page: there may be thousands, so it reads little of each. */
 import { sql } from 'kysely'
 import { readByKeys } from '../database/pieces.ts'
 import { settingsTables } from '../plugin-kit/task/settings-tables.ts'
@@ -15,9 +15,9 @@ export interface ListedScope {
   readonly name: string
   readonly scopeConfigId: number | null
   readonly scopeConfigName: string | null
-  /** When something of it was last collected in full. */
+  /** When any of its lists was last collected in full. */
   readonly collectedAt: Date | null
-  /** Projects whose blueprints collect it; a blueprint without a project by its own name. */
+  /** Projects whose blueprints collect it. A blueprint without a project is listed by its own name. */
   readonly usedBy: readonly string[]
 }
 

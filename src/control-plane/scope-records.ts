@@ -1,4 +1,4 @@
-/** One raw record, and what was made of it; and samples of many, to choose from. */
+/** Reads one raw record with the rows made from it, and samples of many records to choose from. */
 
 import { sql } from 'kysely'
 import { parseExactBytes } from '../database/exact-json.ts'
@@ -20,7 +20,7 @@ import {
 import type { SettingsRow } from './sources.ts'
 
 const SHOWN_CHARACTERS = 20_000
-/** Longer ones are shown as the text that they begin with. */
+/** In bytes. Of longer records only the beginning is shown, as text. */
 const LONGEST_RECORD = 1 << 20
 const LONGEST_TEXT = 100_000
 const MOST_MADE = 50
@@ -34,7 +34,7 @@ export interface FollowedRecord {
     readonly createdAt: Date
     readonly bytes: number
     readonly data: unknown
-    /** Instead of `data`, if the record is too long or not JSON. */
+    /** Set instead of `data` when the record is too long or not JSON. */
     readonly text: string | null
   }
   readonly made: readonly {
@@ -100,7 +100,7 @@ function contentOf({ data, bytes }: Pick<RawRow, 'data' | 'bytes'>): { data: unk
   }
 }
 
-/** The tables that extraction and conversion can make of a raw table: what subtasks read and write tells. */
+/** Finds the tables that extraction and conversion can fill from a raw table, by what each subtask reads and writes. */
 function madeOf(marks: ScopeMarks, raw: string): LayeredTable[] {
   const subtasks = marks.own.flatMap((plugin) => plugin.subtasks)
   const reached = new Set([raw])
@@ -111,7 +111,7 @@ function madeOf(marks: ScopeMarks, raw: string): LayeredTable[] {
   return layeredTables(marks).filter(({ layer, table }) => layer !== 'raw' && reached.has(table.name))
 }
 
-/** Newest raw records, as many as are quickly read. */
+/** A sample has the newest raw records, as many as can be read quickly. */
 const SAMPLE_RECORDS = 200
 const SAMPLE_BYTES = 4 << 20
 
@@ -148,7 +148,7 @@ export async function sampleRecords({ database }: Context, marks: ScopeMarks, ra
 
 const MOST_TITLES = 5000
 
-/** What people call keys that say nothing by themselves, by key. */
+/** Readable names for keys that say nothing by themselves, by key. */
 export async function keyTitles(
   { database, plugins }: Context,
   marks: ScopeMarks,

@@ -1,4 +1,4 @@
-/** Scopes as the API shows them: each with its scope config and the blueprints that collect it. */
+/** Builds scopes as the API shows them, each with its scope config and the blueprints that collect it. */
 
 import { readByKeys } from '../database/pieces.ts'
 import type { Settings } from '../plugin-kit/spec/fields.ts'

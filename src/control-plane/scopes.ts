@@ -95,7 +95,7 @@ async function storedScope(
   return { source, row: row as StoredScope['row'], where }
 }
 
-/** Column values of a scope, checked; numbers sent as text and the like are converted. */
+/** Returns the checked column values of a scope. Numbers sent as text and the like are converted. */
 function columnsOf(source: PluginSpec, values: Settings): Record<string, unknown> {
   if (values === null || typeof values !== 'object' || Array.isArray(values)) {
     throw new UserError('Each scope must be an object with the fields of a scope.')
@@ -127,7 +127,7 @@ const storedAmong = (queries: Queries, source: PluginSpec, connectionId: number,
     query.where('connection_id', '=', connectionId).where(scopeKey(source), 'in', keys),
   )
 
-/** What is there is written over, or left as it is. */
+/** Stores scopes. `isOver` decides whether existing ones are overwritten or left as they are. */
 async function store(
   { database, plugins }: ServiceContext,
   plugin: string,

@@ -1,12 +1,12 @@
-/** JSON that is stored encrypted, and what to say of a row that cannot be read. */
+/** Reads and writes encrypted JSON, and describes the problem when a row cannot be read. */
 
 import { messageOf, UserError } from '../errors.ts'
 import type { PlanTask } from '../plugin-kit/spec/plan.ts'
 import type { Secrets } from '../secrets.ts'
 
-/** Shown with a record that is there and partly unreadable, so that it can be mended or deleted. */
+/** Shown with a record that is partly unreadable, so that it can be repaired or deleted. */
 export interface Problem {
-  /** What is left empty in it. */
+  /** The fields that could not be read and are left empty. */
   readonly fields: readonly string[]
   readonly message: string
 }
@@ -20,12 +20,12 @@ export function openJson(stored: string | null, { decrypt }: Secrets): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // The text itself may be a secret.
+    // The error must not quote the text, which may itself be a secret.
     throw new UserError('The stored value is damaged: it is not JSON.', { cause: error, status: 500 })
   }
 }
 
-/** Options of a task. */
+/** Decrypts the options of a task. */
 export function openOptions(stored: string | null, secrets: Secrets): PlanTask['options'] {
   const options = openJson(stored, secrets) ?? {}
   if (typeof options === 'object' && !Array.isArray(options)) return options
@@ -33,13 +33,13 @@ export function openOptions(stored: string | null, secrets: Secrets): PlanTask['
 }
 
 export interface Reader {
-  /** What `open` gives, or `instead` when it throws. */
+  /** Returns the result of `open`, or `instead` when it throws. */
   read<Value>(field: string, open: () => Value, instead: Value): Value
-  /** What could not be read so far. */
+  /** Returns the fields that could not be read so far; empty when all could. */
   problem(): { problem?: Problem }
 }
 
-/** One unreadable row must not keep the others from being listed: what throws is noted with the record. */
+/** Collects errors per record instead of throwing, so that one unreadable row does not keep the others from being listed. */
 export function createReader(): Reader {
   const failures = new Map<string, string>()
   return {

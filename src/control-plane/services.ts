@@ -1,4 +1,4 @@
-/** Everything that the API and the command line can do with configuration and runs, whatever the plugin. */
+/** The operations on configuration and runs that the API and the command line offer for all plugins. */
 
 import type { Database } from '../database/database.ts'
 import type { TaskStatus } from '../domain/enums.ts'
@@ -30,10 +30,10 @@ import type {
 } from './records.ts'
 import type { Listed, Paged } from './store.ts'
 
-/** `status` is the one to tell of; without it the present one. */
+/** Announces `status`, or the current status of the pipeline when absent. */
 export type Notify = (pipelineId: number, status?: TaskStatus) => Promise<void>
 
-/** What services work with. */
+/** The dependencies of all services. */
 export interface ServiceContext {
   readonly database: Database
   readonly plugins: readonly Plugin[]
@@ -41,16 +41,16 @@ export interface ServiceContext {
   /** Task logs are kept here. */
   readonly dataFolder: string
   readonly log: Logger
-  /** On whose behalf runs are started and ended, and scopes are deleted; Weir's own unless told. */
+  /** The author of runs that are started and ended, and of scopes that are deleted; Weir itself when absent. */
   readonly actor?: Actor
-  /** Tells whoever waits in this process that pipelines or blueprints changed; other processes see it when they poll. */
+  /** Notifies listeners in this process that pipelines or blueprints changed. Other processes notice when they poll. */
   readonly changed: (what: Change) => void
   /** Called when a pipeline was created, begins or ends. */
   readonly notify?: Notify
 }
 export type Change = 'pipelines' | 'schedule' | 'deliveries'
 
-/** When a record was last changed as far as the sender knows: refused (412) when somebody changed it since. */
+/** The time at which the record was last changed when the sender read it. Refused (412) when it was changed since. */
 export type Seen = Date | undefined
 
 export interface ProjectService {
@@ -62,7 +62,7 @@ export interface ProjectService {
       readonly sort?: 'newest' | 'oldest' | 'name'
     },
   ): Promise<Listed<Project>>
-  /** With its blueprint: the given one, or daily at midnight UTC and six months back. */
+  /** Also creates a blueprint: the given one, or one that runs daily at midnight UTC and goes back six months. */
   create(project: {
     readonly name: string
     readonly description?: string
@@ -71,7 +71,7 @@ export interface ProjectService {
   }): Promise<Project>
   get(name: string): Promise<Project>
   exists(name: string): Promise<boolean>
-  /** An absent description is cleared; metrics replace all, and are left alone when absent. */
+  /** An absent description is cleared. Given metrics replace all metrics; absent ones are left alone. */
   update(
     name: string,
     changes: { readonly name?: string; readonly description?: string; readonly metrics?: readonly Metric[] },
@@ -81,7 +81,7 @@ export interface ProjectService {
   remove(name: string): Promise<void>
 }
 
-/** What a blueprint reaches. */
+/** The parts of a blueprint that decide which data it reaches. */
 export type BlueprintParts = Pick<Blueprint, 'mode' | 'plan' | 'beforePlan' | 'afterPlan' | 'connections'>
 
 export interface BlueprintService {
@@ -91,55 +91,55 @@ export interface BlueprintService {
       readonly isManual?: boolean
       readonly label?: string
       readonly type?: 'ALL' | 'MANUAL' | 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'CUSTOM'
-      /** Only of these. */
+      /** Limits the list to blueprints of these projects. */
       readonly projects?: readonly string[]
     },
   ): Promise<Listed<Blueprint>>
   create(blueprint: NewBlueprint): Promise<Blueprint>
   get(id: number): Promise<Blueprint>
-  /** Of the blueprint as it is then: what others change meanwhile stays, but for the same fields. */
+  /** Changes the current version of the blueprint. Changes that others make meanwhile are kept, except to the same fields. */
   update(
     id: number,
     changes: BlueprintChanges | ((before: Blueprint) => BlueprintChanges),
     seen?: Seen,
-    /** Throws where whoever asks may not do it: looks at the blueprint as it is and as it would be, plans in clear. */
+    /** Throws when the user may not make this change. Compares the blueprint before and after, with plans unmasked. */
     allow?: (before: BlueprintParts, after: BlueprintParts) => void,
   ): Promise<Blueprint>
-  /** Connections and scopes that `found` names for the blueprint as it is join it; gives it as stored, plans in clear. */
+  /** Adds the connections and scopes that `found` returns for the current blueprint. Returns it as stored, with plans unmasked. */
   addScopes(
     id: number,
     found: (blueprint: Blueprint, database: Database) => Promise<readonly BlueprintConnection[]>,
   ): Promise<Blueprint>
   remove(id: number): Promise<void>
   trigger(id: number, flags?: Partial<Pick<SyncPolicy, 'skipCollectors' | 'fullSync'>>): Promise<Pipeline>
-  /** What a trigger would run now, with the requests and time that each scope should take. */
+  /** The plan that a trigger would run now, with the requests and time that each scope should take. */
   preview(id: number, flags?: Partial<Pick<SyncPolicy, 'skipCollectors' | 'fullSync'>>): Promise<PlanPreview>
   /** The same for a blueprint that is not saved. */
   previewOf(blueprint: NewBlueprint): Promise<PlanPreview>
 }
 
 export interface PipelineFilter extends Paged {
-  /** Nothing has one that is no TaskStatus. */
+  /** A text that is not a TaskStatus matches nothing. */
   readonly status?: string
   /** Only unfinished ones. */
   readonly pending?: boolean
   readonly blueprintId?: number
   readonly label?: string
-  /** Only of the blueprints of these. */
+  /** Limits the list to pipelines whose blueprints belong to these projects. */
   readonly projects?: readonly string[]
   /** A part of its name, or its number. */
   readonly keyword?: string
 }
-/** What a task is about. */
+/** The subject of a task. */
 export interface TaskSubject {
   readonly taskId: number
-  /** Place in the plan, both from 1. */
+  /** Stage and column in the plan, both from 1. */
   readonly stage: number
   readonly column: number
   readonly plugin: string
   readonly pluginTitle: string
   readonly title: string
-  /** Whose data it works on; the scope is null where the task names none that is known. */
+  /** The connection and scope whose data it works on. The scope is null when the task names no known one. */
   readonly source: { readonly plugin: string; readonly connectionId: number; readonly scopeId: string | null } | null
 }
 export type TaskStep = SubtaskDetail
@@ -151,26 +151,26 @@ export interface PipelineService {
   list(filter?: PipelineFilter): Promise<Listed<Pipeline>>
   create(pipeline: NewPipeline): Promise<Pipeline>
   get(id: number): Promise<Pipeline>
-  /** Newest attempt of each place in the plan, newest id first. */
+  /** The newest attempt of each task in the plan, newest id first. */
   tasks(id: number): Promise<readonly Task[]>
   /** The same in pieces, for runs of any size. */
   tasksInPieces(id: number): Promise<{ readonly count: number; readonly pieces: AsyncIterable<readonly Task[]> }>
   subtasks(id: number): Promise<PipelineSubtasks>
-  /** What each task is about, by stage and column. */
+  /** The subject of each task, by stage and column. */
   subjects(id: number): Promise<readonly TaskSubject[]>
   /** The steps of one task, in their order; none before it begins. */
   steps(taskId: number): Promise<readonly TaskStep[]>
-  /** Does nothing to a finished one. Running work ends within a second. */
+  /** Does nothing when the pipeline is finished. Running work stops within a second. */
   cancel(id: number): Promise<void>
-  /** Runs again what did not complete; gives the new tasks. */
+  /** Runs the tasks again that did not complete. Returns the new tasks. */
   rerun(id: number): Promise<readonly Task[]>
   rerunTask(taskId: number): Promise<Task>
   /**
-   * A snapshot now and at every change, until the pipeline is finished or the signal is given. While the database is away
-   * it waits, for two minutes at most, and tells so once.
+   * Yields a snapshot now and at every change, until the pipeline is finished or `signal` is aborted. While the database is
+   * unreachable it waits, for two minutes at most, and calls `onAway` once.
    */
   watch(id: number, signal: AbortSignal, onAway?: (error: UnavailableError) => void): AsyncIterable<PipelineEvent>
-  /** pipeline.log and one file a task, as tar.gz; 404 when nothing is stored here. */
+  /** pipeline.log and one file per task, as tar.gz; 404 when nothing is stored on this server. */
   logArchive(id: number): Promise<AsyncIterable<Uint8Array>>
   /** The log of a task from its beginning, continuing while the task runs. */
   followLog(taskId: number, signal: AbortSignal): Promise<AsyncIterable<string>>
@@ -182,20 +182,20 @@ export interface ConnectionService {
   get(plugin: string, id: number): Promise<Connection>
   /** Absent keys keep their value, null resets, an empty or masked secret keeps the stored one. */
   update(plugin: string, id: number, values: Settings, seen?: Seen): Promise<Connection>
-  /** Of a source refused (409) while used by a blueprint, while it has scopes, or while a pipeline runs. */
+  /** For a source it is refused (409) while a blueprint uses the connection, while it has scopes, or while a pipeline runs. */
   remove(plugin: string, id: number): Promise<Connection>
-  /** With its secrets in clear, for a connection test or a request; `overrides` go over the stored values. */
+  /** Returns the connection with secrets unmasked, for a connection test or a request. `overrides` replace stored values. */
   reveal(plugin: string, id: number, overrides?: Settings): Promise<Connection>
-  /** Values of an unsaved connection, checked and with defaults. */
+  /** Checks the values of an unsaved connection and adds defaults. */
   check(plugin: string, values: Settings): Settings
-  /** The same values with secrets masked, for echoes. */
+  /** Masks the secrets, so that the values can be sent back in an answer. */
   mask(plugin: string, values: Settings): Settings
 }
 
 export interface ScopeService {
-  /** Writes all columns of each; a scope without scopeConfigId loses its scope config. */
+  /** Writes all columns of each scope; a scope without scopeConfigId loses its scope config. */
   put(plugin: string, connectionId: number, scopes: readonly Settings[]): Promise<readonly Scope[]>
-  /** Writes those that are not there yet; what is there stays as it is. */
+  /** Writes the scopes that do not exist yet; existing ones are not changed. */
   add(plugin: string, connectionId: number, scopes: readonly Settings[]): Promise<void>
   list(
     plugin: string,
@@ -204,7 +204,7 @@ export interface ScopeService {
   ): Promise<Listed<ScopeView>>
   get(plugin: string, connectionId: number, scopeId: string, options?: { blueprints?: boolean }): Promise<ScopeView>
   update(plugin: string, connectionId: number, scopeId: string, changes: Settings, seen?: Seen): Promise<Scope>
-  /** With everything that was collected for it, or only that. */
+  /** Deletes the scope and everything that was collected for it; with `dataOnly` only the latter. */
   remove(plugin: string, connectionId: number, scopeId: string, options?: { dataOnly?: boolean }): Promise<Scope>
   latestSyncState(
     plugin: string,
@@ -220,7 +220,7 @@ export interface ScopeConfigService {
   update(plugin: string, connectionId: number, id: number, values: Settings, seen?: Seen): Promise<ScopeConfig>
   /** Refused (409) while a scope uses it or a pipeline runs. */
   remove(plugin: string, connectionId: number, id: number): Promise<ScopeConfig>
-  /** Of another scope config than `id`, in any connection: clients of DevLake expect that to be refused. */
+  /** Throws when another scope config than `id` has this name, in any connection. Clients of DevLake expect that. */
   requireFreeName(plugin: string, name: unknown, id?: number): Promise<void>
   projects(
     plugin: string,
@@ -234,7 +234,7 @@ export interface ScopeConfigService {
   >
 }
 
-/** A project, a scope, all scopes of a connection or plugin; or everything. */
+/** Means a project, a scope, all scopes of a connection or plugin, or everything when empty. */
 export interface CollectedFilter {
   readonly project?: string | undefined
   readonly plugin?: string | undefined
@@ -242,7 +242,7 @@ export interface CollectedFilter {
   readonly scopeId?: string | undefined
 }
 interface OfScope {
-  /** Whose connection it is of; another plugin may have worked for it. */
+  /** The plugin that the connection belongs to. Another plugin may have done the work. */
   readonly source: string
   readonly connectionId: number
   readonly scopeId: string
@@ -261,7 +261,7 @@ export interface GapRecord {
   readonly input: unknown
   readonly since: Date | null
   readonly missing: number | null
-  /** How many runs asked without success. */
+  /** The number of runs that asked for it without success. */
   readonly attempts: number
   readonly isAskedAgain: boolean
 }
@@ -276,7 +276,7 @@ export interface ReceiptRecord extends OfScope {
   readonly requests: number
   readonly countedRequests: number
   readonly lastSuccessAt: Date | null
-  /** The list holds incidents and nothing else. */
+  /** True when the list contains only incidents. */
   readonly tellsIncidents: boolean
   readonly gaps: readonly GapRecord[]
 }
@@ -290,9 +290,9 @@ export interface CollectedService {
   receipts(filter: CollectedFilter): Promise<readonly ReceiptRecord[]>
   /** Newest first. */
   quarantined(filter: CollectedFilter & Paged): Promise<Listed<QuarantinedRecord>>
-  /** Runs what was put aside through extraction and conversion again; gives the pipeline. */
+  /** Runs quarantined records through extraction and conversion again. Returns the pipeline. */
   redrive(filter: CollectedFilter): Promise<Pipeline>
-  /** Collects, and asks also for gaps that were given up; gives the pipeline. */
+  /** Collects again, including gaps that had been given up. Returns the pipeline. */
   askAgain(filter: CollectedFilter): Promise<Pipeline>
 }
 

@@ -1,4 +1,4 @@
-/** Values that users send for a plugin's described fields: matched, converted, checked, encrypted, masked. */
+/** Matches, converts, checks, encrypts and masks the values that users send for the described fields of a plugin. */
 
 import { hasAddressSecret, serverOf } from '../address-secrets.ts'
 import { UserError } from '../errors.ts'
@@ -11,7 +11,7 @@ import { createReader } from './sealed.ts'
 
 type Values = Record<string, Settings[string]>
 
-/** Keys match whatever their letter case, as clients of DevLake expect; what is not described is left out. */
+/** Matches keys without regard to letter case, as clients of DevLake expect. Keys that are not in `names` are left out. */
 export function pickNames(names: readonly string[], input: Settings): Values {
   const byLowerCase = new Map(names.map((name) => [name.toLowerCase(), name]))
   const picked: Values = {}
@@ -24,7 +24,7 @@ export function pickNames(names: readonly string[], input: Settings): Values {
 
 const wrong = (name: string, expected: string) => new UserError(`${name} must be ${expected}.`)
 
-/** What a field has when nothing is given. */
+/** The value of a field when none is given. */
 export const emptyOf = ({ kind, default: standard }: Field) => standard ?? FIELD_KINDS[kind].empty
 
 function convert(name: string, field: Field, value: unknown): unknown {
@@ -36,9 +36,9 @@ function convert(name: string, field: Field, value: unknown): unknown {
 }
 
 /**
- * The complete, checked values after a change. Without `stored` they are those of something new: absent and null mean the
- * default. With it, absent keeps what is stored, null resets, and a masked secret stands for the stored one; but secrets
- * of one way of signing in are not taken over into another, and those for one server not to another.
+ * Returns the complete, checked values after a change. Without `stored` they are for a new record: absent and null mean the
+ * default. With `stored`, absent keeps the stored value, null resets it, and a masked secret stands for the stored one. But
+ * secrets of one login method are not kept for another, nor secrets for one server for another.
  */
 export function checkSettings(fields: Fields, input: Settings, stored?: Settings): Values {
   const picked = pickNames(Object.keys(fields), input)
@@ -70,7 +70,10 @@ interface Move {
   readonly to: string
 }
 
-/** The field that leads requests elsewhere than before. Without a proxy they go straight to the server that they were for. */
+/**
+ * Finds the field that would send requests to another server than before. Removing the proxy does not count: requests then go
+ * straight to the server that they were meant for.
+ */
 function movedServer(fields: Fields, picked: Values, stored: Settings): Move | undefined {
   for (const [field, { kind, default: standard, isManaged }] of Object.entries(fields)) {
     const value = picked[field]
@@ -86,7 +89,7 @@ const enterAgain = (name: string, { field, to }: Move) =>
     `${name} is needed again: ${field} now leads to ${to}, and a stored secret is only sent to the server that it was entered for.`,
   )
 
-/** Nothing has come of a refresh token that was given just now. */
+/** The token fields for a refresh token that was just entered: no access token has been obtained with it yet. */
 const tokensBefore = (refreshToken: unknown) => ({
   token: '',
   tokenExpiresAt: null,
@@ -100,7 +103,7 @@ function keepStored(name: string, field: Field, input: unknown, before: unknown,
   const { kind, isRotated } = field
   if (typeof input !== 'string' || (kind !== 'secret' && kind !== 'url')) return input
   const stored = typeof before === 'string' ? before : ''
-  // What a form or a file still has may have been replaced since.
+  // A form or file may still contain a refresh token that has been replaced since.
   if (isRotated && stored && (input === maskSecret(input) || fingerprint(input) === all?.tokenOrigin)) return stored
   if (kind === 'url' && input === maskUrl(stored)) return stored
   const meant = kind === 'secret' ? unmaskSecret(input, stored) : input
@@ -121,7 +124,7 @@ export const sealSettings = (fields: Fields, values: Settings, { encrypt }: Secr
     }),
   )
 
-/** What cannot be read is empty, and told of by `problem`. */
+/** Decrypts stored settings. A value that cannot be read becomes empty and is named in `problem`. */
 export function openSettings(fields: Fields, row: Settings, { decrypt }: Secrets): Values {
   const reader = createReader()
   const values = Object.entries(fields).map(([name, field]) => {
@@ -132,13 +135,13 @@ export function openSettings(fields: Fields, row: Settings, { decrypt }: Secrets
   return { ...Object.fromEntries(values), ...reader.problem() }
 }
 
-/** Stored before it was checked: as good as nothing. */
+/** A value of the wrong shape was stored before values were checked, and counts as empty. */
 function shaped(field: Field, value: unknown): unknown {
   if (field.kind === 'json') return field.schema.safeParse(value).success ? value : null
   return field.kind === 'strings' && value && !Array.isArray(value) ? [] : value
 }
 
-/** Whatever is used or saved has to be readable, or given again: else it would silently become empty. */
+/** Throws when a value cannot be read and is not given again. Otherwise it would silently become empty. */
 export function requireReadable(fields: Fields, { problem }: Settings, input: Settings = {}): void {
   const picked = pickNames(Object.keys(fields), input)
   const isGiven = (name: string) =>
@@ -152,7 +155,7 @@ export const maskSettings = (fields: Fields, values: Settings): Values =>
       const kind = fields[name]?.kind
       if (typeof value !== 'string' || (kind !== 'secret' && kind !== 'url')) return [name, value]
       if (kind === 'url') return [name, maskUrl(value)]
-      // Of a password not even the length is shown; nobody has to tell one from another.
+      // Not even the length of a password is shown, since nobody needs to tell one from another.
       return [name, name === 'password' ? '' : maskSecret(value)]
     }),
   )

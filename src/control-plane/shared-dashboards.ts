@@ -13,7 +13,7 @@ export interface SharedDashboard {
   readonly dashboard: string
   readonly title: string
   readonly values: Readonly<Record<string, string | readonly string[]>>
-  /** As they were said: `now-6M` continues moving. */
+  /** Stored as entered, so that a relative time such as `now-6M` keeps moving. */
   readonly from: string
   readonly to: string
   readonly maker: string
@@ -43,7 +43,7 @@ const get = async ({ kysely }: Database, id: number) => {
   return recordOf(row)
 }
 
-/** The token is in this answer, and nowhere else. */
+/** Creates a link. The token is only in this answer; afterwards only its digest exists. */
 export async function shareDashboard(
   database: Database,
   secrets: Secrets,

@@ -1,4 +1,4 @@
-/** The data sources among the plugins, and how rows of their settings look from outside. */
+/** Finds the data sources among the plugins, and converts rows of their settings to their public form. */
 
 import type { AnyTable } from '../database/table.ts'
 import { UserError } from '../errors.ts'
@@ -30,7 +30,7 @@ export function pluginNamed(plugins: readonly Plugin[], name: string): Plugin {
 /** A row of the table of scopes, connections or scope configs of any plugin. */
 export type SettingsRow = Readonly<Record<string, unknown>>
 
-/** Whatever has connections: a source that is asked, or a push source that pushes. */
+/** A plugin with connections: a source that Weir collects from, or a push source that sends data to Weir. */
 export interface Connected {
   readonly name: string
   /** Settings of a connection, and where they are stored. */
@@ -42,7 +42,7 @@ export interface Connected {
 
 function connectedOf({ name, source, pushSource }: Plugin): Connected | undefined {
   if (pushSource) return { name, fields: {}, table: pushSource.connections, pushSource }
-  // One that works with the connections of another has none of its own.
+  // A plugin that uses the connections of another plugin has none of its own.
   if (!source || source.settingsOf) return undefined
   return { name, fields: source.connection.fields, table: settingsTables(source).connections, source }
 }
@@ -66,7 +66,7 @@ export function sourceNamed(plugins: readonly Plugin[], name: string): PluginSpe
 
 export { scopeKey }
 
-/** Where people look for a scope: its full name, where it has one. */
+/** The column by which people look for a scope: the full name where there is one. */
 export const titleColumn = (source: PluginSpec): string =>
   source.scope.titleColumn ??
   ['full_name', 'name'].find((name) => name in source.scope.table.columns) ??

@@ -1,8 +1,8 @@
-/** States that pipelines and tasks share, and which may follow which. */
+/** The states of pipelines and tasks, and the transitions that are allowed between them. */
 
 import { TASK_STATUSES, type TaskStatus } from '../domain/enums.ts'
 
-/** Waiting to be taken. */
+/** States in which a pipeline or task waits for a worker. */
 export const QUEUED = ['TASK_CREATED', 'TASK_RERUN', 'TASK_RESUME'] as const satisfies TaskStatus[]
 export const UNFINISHED = [...QUEUED, 'TASK_RUNNING'] as const satisfies TaskStatus[]
 export const FINISHED = [
@@ -25,6 +25,6 @@ const FOLLOWERS: Record<TaskStatus, readonly TaskStatus[]> = {
 
 export const isFinished = (status: TaskStatus): boolean => (FINISHED as readonly TaskStatus[]).includes(status)
 export const mayFollow = (from: TaskStatus, to: TaskStatus): boolean => FOLLOWERS[from].includes(to)
-/** The states from which `to` may be reached; for the condition of an update. */
+/** The states from which `to` may be reached, for the condition of an update. */
 export const statesBefore = (to: TaskStatus): readonly TaskStatus[] =>
   TASK_STATUSES.filter((from) => mayFollow(from, to))

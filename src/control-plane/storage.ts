@@ -1,4 +1,4 @@
-/** How much the database holds, by table and by scope. */
+/** Measures how much the database stores, by table and by scope. */
 import { sql } from 'kysely'
 import { domainTables } from '../domain/index.ts'
 import { rawTable } from '../plugin-kit/raw/raw-table.ts'
@@ -9,30 +9,30 @@ import type { ServiceContext } from './services.ts'
 export interface StoredTable {
   readonly name: string
   readonly layer: Layer
-  /** With its indexes. */
+  /** Includes indexes. */
   readonly bytes: number
   /** As the database server estimates it. */
   readonly records: number
 }
 export interface StoredScope extends MarkedScope {
-  /** Raw records. */
+  /** The number of raw records. */
   readonly records: number
-  /** Its share of the raw tables, by the number of records. */
+  /** Its share of the size of the raw tables, in proportion to its records. */
   readonly bytes: number
 }
 export interface Storage {
   readonly countedAt: Date
   readonly bytes: number
   readonly layers: readonly StoredLayer[]
-  /** The largest. */
+  /** The largest ones only. */
   readonly tables: readonly StoredTable[]
-  /** The largest. */
+  /** The largest ones only. */
   readonly scopes: readonly StoredScope[]
   /** Raw tables too large to be counted by scope in a moment. */
   readonly uncounted: readonly string[]
 }
 
-/** Where in the direction of data a table stands. */
+/** The layers through which data passes, then Weir's own tables and those of others. */
 export const LAYERS = ['raw', 'tool', 'domain', 'system', 'other'] as const
 export type Layer = (typeof LAYERS)[number]
 export interface StoredLayer {
@@ -49,7 +49,7 @@ const MOST_BYTES_COUNTED = 2 * 1024 ** 3
 const domainNames = new Set(domainTables.map(({ name }) => name))
 const systemNames = new Set(systemTables.map(({ name }) => name))
 
-/** By its name; `other` is not Weir's. */
+/** Tells the layer of a table by its name; `other` tables do not belong to Weir. */
 export function layerOf(name: string): Layer {
   if (name.startsWith('_raw_')) return 'raw'
   if (name.startsWith('_tool_')) return 'tool'

@@ -1,4 +1,4 @@
-/** Rows of system and settings tables, in and out: snake_case columns there, public names here. */
+/** Reads and writes rows of system and settings tables. Columns are in snake_case there and have public names here. */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { SelectQueryBuilder } from 'kysely'
@@ -25,10 +25,10 @@ export interface Listed<Item> {
 /** A pool or a transaction. */
 export type Queries = AnyKysely
 
-/** Known, or what a query will find: so that what hangs on them is asked for along with them, not after. */
+/** Known ids, or a query that finds them, so that dependent rows can be read at the same time instead of afterwards. */
 export type Ids = readonly number[] | SelectQueryBuilder<never, never, { id: number }>
 
-/** DevLake spells these so. */
+/** Names that DevLake spells differently from the rule. */
 const SPELT: Readonly<Record<string, string>> = byName({ html_url: 'HTMLUrl', parent_github_id: 'parentId' })
 const publicNames = new Map<string, string>(Object.entries(SPELT))
 /** `deployment_pattern` → `deploymentPattern`; origin columns keep their names. */
@@ -43,12 +43,12 @@ export function publicName(column: string): string {
 interface Layout {
   readonly names: readonly string[]
   readonly publicNames: readonly string[]
-  /** Rows are copies of these: an engine is quick with objects that have their names from the beginning. */
+  /** Rows are made as copies of these objects: JavaScript engines are faster when an object has all its keys from the start. */
   readonly missing: Values
   readonly blank: Values
 }
 const layouts = new WeakMap<AnyTable, Layout>()
-/** Worked out once: lists have thousands of rows. */
+/** Computed once per table, because lists have thousands of rows. */
 function layoutOf({ names, columns }: AnyTable): Layout {
   const publicNames = names.map(publicName)
   const missing = Object.fromEntries(names.map((name) => [name, missingCell(columns[name] as Column)]))
@@ -60,7 +60,7 @@ function knownLayout(table: AnyTable): Layout {
   return layout
 }
 
-/** Null stands for "never written"; JSON arrives parsed from both engines. */
+/** Replaces null, which means "never written", by the default of the column. JSON arrives parsed from both database engines. */
 export function decodeRow<T extends AnyTable>(table: T, row: Record<string, unknown>): RowOf<T> {
   const { names, missing } = knownLayout(table)
   const decoded = { ...missing }
@@ -75,7 +75,7 @@ export function publicRow(table: AnyTable, row: Record<string, unknown>): Settin
   return whole
 }
 
-/** Values checked and fitted for their columns; a value that cannot be stored is the sender's to change. */
+/** Checks values and fits them to their columns. A value that cannot be stored is an error of the sender. */
 export function fitted(table: AnyTable, values: Record<string, unknown>): Record<string, unknown> {
   try {
     return Object.fromEntries(
@@ -88,15 +88,15 @@ export function fitted(table: AnyTable, values: Record<string, unknown>): Record
 }
 
 type Values = Record<string, unknown>
-/** What of a row is written. */
+/** Values for some or all columns of a row. */
 export type ValuesOf<T extends AnyTable> = { readonly [Name in keyof RowOf<T>]?: RowOf<T>[Name] | null | undefined }
 
 const moments = new AsyncLocalStorage<Date>()
 
-/** What is made together is of one age: none of it says that it was there before the other. */
+/** Gives all rows that `body` creates the same creation time, so that none seems to have existed before another. */
 export const atOneMoment = <Result>(body: () => Promise<Result>): Promise<Result> => moments.run(new Date(), body)
 
-/** A whole row: columns that are not given have their value for "missing", the database numbers what it numbers. */
+/** Completes a row: absent columns get their default, and columns that the database numbers are left out. */
 function newRow(table: AnyTable, values: Values): Values {
   const now = new Date()
   const stamps: Values = table.createdAt < 0 ? {} : { created_at: moments.getStore() ?? now, updated_at: now }
@@ -104,7 +104,7 @@ function newRow(table: AnyTable, values: Values): Values {
   return fitted(table, Object.fromEntries(names.map((name) => [name, values[name] ?? stamps[name]])))
 }
 
-/** Rows in one statement, and their characters: an engine takes only so many parameters, or a packet of so many bytes. */
+/** Limits for one statement, in rows and characters: a database accepts only so many parameters and bytes at once. */
 const ROWS_AT_ONCE = 500
 const CHARACTERS_AT_ONCE = 1_000_000
 const charactersOf = (row: Values) =>
@@ -133,20 +133,20 @@ export async function insertRows<T extends AnyTable>(
   await send()
 }
 
-/** The last number that was given in work whose rows are thrown away. */
+/** The last id that was given out in a trial, a transaction whose rows are discarded. */
 const trials = new AsyncLocalStorage<{ last: number }>()
 
 /**
- * Work in a transaction that keeps nothing. A number that the database gives is used up for good, so here rows get numbers
- * below zero.
+ * Runs work in a transaction that will be rolled back. An id from the database would be used up for good, so rows get negative
+ * ids here.
  */
 export const inTrial = <Result>(body: () => Promise<Result>): Promise<Result> => trials.run({ last: 0 }, body)
 
-/** A number that was given in such work. */
+/** True for an id that the current trial gave out. */
 export const isOfTrial = (id: unknown): id is number =>
   trials.getStore() !== undefined && typeof id === 'number' && id < 0
 
-/** Inserts one row and gives the number that the database gave it. */
+/** Inserts one row and returns the id that the database gave it; 0 when its table has none. */
 export async function insertRow<T extends AnyTable>(queries: Queries, table: T, values: ValuesOf<T>): Promise<number> {
   const isNumbered = table.names.some((name) => (table.columns[name] as Column).isGenerated)
   const trial = trials.getStore()
@@ -163,7 +163,10 @@ export async function insertRow<T extends AnyTable>(queries: Queries, table: T, 
   return Number(id ?? insertId ?? 0)
 }
 
-/** Two that check at once both find a name free; the database lets one of them in. Any other key that exists already is our fault. */
+/**
+ * Two requests that check at the same time both find a name free, and the database accepts only one of them. Any other
+ * duplicate key is a bug in Weir, so its error is passed on.
+ */
 const refuseDuplicate =
   (table: AnyTable) =>
   (error: unknown): never => {
@@ -174,7 +177,7 @@ const refuseDuplicate =
   }
 
 const PRIMARY = /^primary$|_pkey$/i
-/** `index` as the engine calls it; databases that DevLake has made call the unique ones by names of their own. */
+/** `index` is the name that the database reports. Databases that DevLake created have other names for unique indexes. */
 function isOfName(table: AnyTable, index: string): boolean {
   const unique = indexesOf(table).filter((each) => each.unique)
   const known = unique.filter(({ name }) => name === index)
@@ -184,12 +187,12 @@ function isOfName(table: AnyTable, index: string): boolean {
   return names.some((name) => (table.columns[name] as Column).isName)
 }
 
-/** Columns of a table, and what they are compared with; a list means any of its values. */
+/** Columns of a table and the values to compare them with; a list means any of its values. */
 export type Where<T extends AnyTable> = {
   readonly [Name in keyof RowOf<T>]?: RowOf<T>[Name] | readonly RowOf<T>[Name][]
 }
 
-/** Gives how many rows it changed; none when the condition no longer holds. */
+/** Returns the number of changed rows; 0 when the condition no longer holds. */
 export async function updateRows<T extends AnyTable>(
   queries: Queries,
   table: T,
@@ -211,7 +214,7 @@ export async function deleteRows<T extends AnyTable>(queries: Queries, table: T,
 // biome-ignore lint/suspicious/noExplicitAny: whatever it has been joined with
 type Narrowed = SelectQueryBuilder<any, any, any>
 export type QueryOf<T extends AnyTable> = SelectQueryBuilder<SchemaWith<T>, T['name'], RowOf<T>>
-/** Every row, or those that `narrow` leaves, in its order. `omitted`: columns that are not read, being large. */
+/** Reads every row, or those that `narrow` selects, in its order. Columns in `omitted` are not read, because they are large. */
 export async function selectRows<T extends AnyTable>(
   queries: Queries,
   table: T,
@@ -238,14 +241,14 @@ export async function findRow<T extends AnyTable>(
 export const equalTo = <T extends AnyTable>(query: QueryOf<T>, where: Where<T>): QueryOf<T> =>
   conditionsOf(where).reduce<Narrowed>((narrowed, condition) => narrowed.where(...condition), query)
 
-/** Names are stored without spaces at their end, whoever asks for them. */
+/** Names are stored without trailing spaces, so trailing spaces are removed from search values too. */
 const asStored = (value: unknown) => (typeof value === 'string' ? withoutEndSpaces(value) : value)
 const conditionsOf = (where: Values): [name: string, comparison: 'in' | '=', value: unknown][] =>
   Object.entries(where).map(([name, value]) =>
     Array.isArray(value) ? [name, 'in', value.map(asStored)] : [name, '=', asStored(value)],
   )
 
-/** One page in the given order, and how many there are in all. */
+/** Reads one page in the given order, and counts all rows. */
 export async function selectPage<T extends AnyTable>(
   queries: Queries,
   table: T,
@@ -260,7 +263,7 @@ export async function selectPage<T extends AnyTable>(
       .limit(pageSize)
       .offset((page - 1) * pageSize)
   const items = await selectRows(queries, table, onPage, omitted)
-  // A page that is not full is the last, and tells the number.
+  // A page that is not full is the last one, so the total follows from it.
   if (items.length < pageSize && (items.length > 0 || page === 1)) {
     return { count: (page - 1) * pageSize + items.length, items }
   }

@@ -10,11 +10,11 @@ import type { ConnectionService } from './services.ts'
 export interface TestResult extends Settings {
   readonly success: boolean
   readonly message: string
-  /** What the source still allows all credentials together, where it says so. */
+  /** The number of requests that the source still allows for all credentials together, where it says so. */
   readonly requestsLeft?: number
 }
 
-/** Asks the source with these settings, secrets in clear; throws what is wrong with them. */
+/** Sends requests to the source with these unmasked settings. Throws an error that says what is wrong with them. */
 export async function testConnection(
   source: PluginSpec,
   settings: Settings,
@@ -37,7 +37,7 @@ export async function testConnection(
   return { code: 0, causes: null, data: null, success, message, ...details, ...requestsLeft }
 }
 
-/** One request, for sources where that is proof enough. */
+/** Checks with one request, for sources where that is enough. */
 const checkBy =
   ({ title, connection: { test = { path: '' }, knows = () => true } }: PluginSpec): CheckConnection =>
   async (settings, { open, signal }) => {
@@ -52,7 +52,7 @@ const checkBy =
     }
   }
 
-/** A server that answers, but has nothing where the source would have it: the endpoint is to blame. */
+/** When a server answers but does not have what the source should have, the endpoint is probably wrong. */
 function explained(error: unknown, { connection }: PluginSpec): unknown {
   if (!(error instanceof HttpFatalError) || !error.status || error.status < 400) return error
   const help = connection.fields.endpoint?.help ?? `It usually is ${connection.endpoint}.`

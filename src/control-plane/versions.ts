@@ -1,10 +1,10 @@
-/** Two people who change the same thing: the second is told what the first did, and nothing is lost silently. */
+/** When two people change the same record, the second is told what the first changed, and nothing is lost silently. */
 
 import type { AnyTable, RowOf } from '../database/table.ts'
 import { UserError } from '../errors.ts'
 import { equalTo, type Queries, selectRows, type Where } from './store.ts'
 
-/** Carries the record as it is now, secrets masked. */
+/** Carries the current record with secrets masked. */
 export class ChangedError extends UserError {
   readonly data: unknown
   constructor(what: string, current: unknown) {
@@ -15,14 +15,14 @@ export class ChangedError extends UserError {
   }
 }
 
-/** Never the same moment twice, so that two versions differ. */
+/** Returns a time later than `moment`, so that two versions never have the same time. */
 export const laterThan = (moment: Date) => new Date(Math.max(Date.now(), Number(moment) + 1))
 
-/** `seen`: when the record was last changed as far as the sender knows; undefined: it does not matter to them. */
+/** `seen` is the time of the last change that the sender knows of. Undefined means that the sender does not care. */
 export const isStale = (updatedAt: Date, seen: Date | undefined): boolean =>
   seen !== undefined && Number(seen) !== Number(updatedAt)
 
-/** The row, which nobody else changes until the transaction ends. */
+/** Reads and locks a row, so that nobody else changes it until the transaction ends. */
 export async function holdRow<T extends AnyTable>(
   queries: Queries,
   table: T,

@@ -1,6 +1,6 @@
 /**
- * What is sent to a project changes its numbers without a run of its own. The wish to calculate is a row, stored together with what
- * was sent: a kill in between loses nothing, and messages that come close together share one calculation.
+ * Data that tools send to a project changes its numbers without a run. The request to calculate is a row that is stored
+ * together with the data: a crash in between loses nothing, and messages that arrive close together share one calculation.
  */
 import type { Database } from '../database/database.ts'
 import { write } from '../database/write.ts'
@@ -8,7 +8,7 @@ import { wantedCalculations } from '../system/runs.ts'
 import { blueprintsUsing, type Used } from './guards.ts'
 import { findRow, type Queries, selectRows, updateRows } from './store.ts'
 
-/** For every project that collects what `used` names. Within the transaction of the message. */
+/** Requests a calculation for every project that collects from `used`. Must be called in the transaction of the message. */
 export async function wantCalculations(database: Database, used: Used): Promise<void> {
   for (const { id, enable } of await blueprintsUsing(database.kysely, used)) {
     if (enable) await wantCalculation(database, id)
@@ -16,8 +16,8 @@ export async function wantCalculations(database: Database, used: Used): Promise<
 }
 
 /**
- * Whoever starts the calculation waits for the lock on the row, and so for the messages that hold it: what it then reads has them
- * all. The first message of several decides when.
+ * The start of the calculation waits for the lock on this row, and so for the transactions of messages that hold it. It then
+ * reads all their data. The first of several messages decides when the calculation starts.
  */
 export async function wantCalculation(database: Database, blueprint_id: number): Promise<void> {
   const { kysely } = database
@@ -29,7 +29,7 @@ export async function wantCalculation(database: Database, blueprint_id: number):
   else if (!row.wanted_at) await updateRows(kysely, wantedCalculations, { blueprint_id }, { wanted_at })
 }
 
-/** Of a run, also of one that only calculates; 0: of none. */
+/** Returns the blueprint of a run, also of one that only calculates; 0 when it has none. */
 export async function blueprintOfRun(
   queries: Queries,
   { id, blueprint_id }: { readonly id: number; readonly blueprint_id: number },

@@ -1,4 +1,7 @@
-/** AUTH=token: one token that opens everything, from AUTH_TOKEN or a file made at first start; others open less. */
+/**
+ * AUTH=token: one token allows everything. It is AUTH_TOKEN, or in a file made at first start. Further tokens allow what they
+ * were granted.
+ */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'
 import type { Config, RoleToken } from '../../config.ts'
@@ -8,7 +11,7 @@ import type { Secrets } from '../../secrets.ts'
 
 export type AccessMode = 'open' | 'none' | 'token' | 'oidc'
 
-/** `open`: nothing was said, so only this machine may ask. */
+/** `open` if nothing is configured: then only this machine may send requests. */
 export function accessMode({ auth, authEnabled, oidcEnabled }: Config): AccessMode {
   if (auth) return auth
   if (!authEnabled) return 'open'
@@ -25,21 +28,21 @@ function accessToken(config: Config): string {
   return token
 }
 
-/** Digests have one length, and comparing them tells nothing about where the texts differ. */
+/** Compares digests: they all have the same length, and comparing them does not reveal where the texts differ. */
 export const sameSecret = (secrets: Secrets, left: string, right: string): boolean =>
   timingSafeEqual(Buffer.from(secrets.digest(left)), Buffer.from(secrets.digest(right)))
 
 export interface AccessToken extends Omit<RoleToken, 'token'> {
-  /** Tells tokens apart, and nothing about them. */
+  /** Identifies the token without revealing anything about it. */
   readonly mark: string
 }
 export interface AccessTokens {
-  /** Whose token this is; undefined: nobody's. */
+  /** Returns the matching token; undefined if there is none. */
   find(token: string): AccessToken | undefined
   marked(mark: string): AccessToken | undefined
 }
 
-/** None unless AUTH=token. */
+/** Knows no tokens unless AUTH=token. */
 export function accessTokens(config: Config, secrets: Secrets): AccessTokens {
   const main = (): RoleToken => ({ name: 'access token', grants: [{ role: 'admin' }], token: accessToken(config) })
   const all = accessMode(config) === 'token' ? [main(), ...config.authTokens] : []

@@ -33,11 +33,11 @@ export interface ApiKey {
   readonly expiredAt: Date | null
   readonly type: string
   readonly extra: string
-  /** Only of keys that were made with one; others may do everything, on the paths that they open. */
+  /** Set only if the key was created with a role. Other keys may do everything on the paths that they allow. */
   readonly role?: Role
-  /** Where the role holds; left out: in all. */
+  /** Projects in which the role applies; left out: all projects. */
   readonly projects?: readonly string[]
-  /** In clear, right after it was made and never again. */
+  /** The key in plain text: only in the answer that creates or renews it, never again. */
   readonly apiKey?: string
 }
 export interface NewApiKey {
@@ -51,13 +51,13 @@ export interface NewApiKey {
 }
 export interface ApiKeyService {
   list(page: Paged): Promise<Listed<ApiKey>>
-  /** Those that a plugin made, which `list` leaves out; `extra` says what each is for. */
+  /** Keys that a plugin made, which `list` leaves out; `extra` says what each is for. */
   listOf(type: string): Promise<readonly ApiKey[]>
   create(key: NewApiKey, actor: Actor): Promise<ApiKey>
-  /** The old key dies. */
+  /** The old key stops working. */
   renew(id: number, actor: Actor): Promise<ApiKey>
   remove(id: number, actor: Actor): Promise<void>
-  /** Who a request with this key speaks for. `path` is without the /rest prefix. */
+  /** Returns the user that a request with this key acts for. `path` is without the /rest prefix. */
   verify(key: string, path: string): Promise<User>
 }
 
@@ -65,12 +65,12 @@ const LENGTH = 128
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 const newKey = () => Array.from({ length: LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('')
 
-/** What keys of the web page are called; those of plugins are listed with their connections. */
+/** Type of the keys made on the web page. Keys made by plugins are listed with their connections instead. */
 const LISTED_TYPE = 'devlake'
 
 type Row = RowOf<typeof apiKeys> & { readonly role: string; readonly projects: readonly string[] }
 
-/** With what each may do. */
+/** Adds the role of each key and the projects in which it applies. */
 async function withRoles(queries: Queries, rows: readonly RowOf<typeof apiKeys>[]): Promise<Row[]> {
   const held = await readByKeys(
     rows.map(({ id }) => id),
@@ -99,7 +99,10 @@ function grantsOf({ role, projects }: Row): readonly Grant[] {
 
 const MOST_MATCHERS = 1000
 
-/** Anchored, so that a key for /plugins/webhook opens no path that merely contains it. DevLake's form suggests no slash before. */
+/**
+ * The pattern must match the whole path, so that a key for /plugins/webhook does not open a path that merely contains it.
+ * DevLake's form suggests patterns without the leading slash.
+ */
 function opener(): (row: Row, path: string) => boolean {
   const matchers = new Map<string, ReturnType<typeof pathMatcher>>()
   return ({ allowed_path }, path) => {
@@ -110,7 +113,7 @@ function opener(): (row: Row, path: string) => boolean {
   }
 }
 
-/** What lies behind a proxy may read `..` and its encodings as a way up, past what the pattern allows. */
+/** Finds `.` and `..`, also encoded: a server behind a proxy may resolve them to a path that the pattern does not allow. */
 function leadsUp(path: string): boolean {
   let plain = path
   for (let times = 0; times < 3; times++) plain = plain.replace(/%(25|2e|2f|5c)/gi, (code) => decodeURIComponent(code))
@@ -122,7 +125,7 @@ const unknown = (id: number) => new UserError(`There is no API key ${id}.`, { st
 export function apiKeyService(database: Database, secrets: Secrets): ApiKeyService {
   const { kysely } = database
   const opens = opener()
-  /** A name is looked up and taken by one at a time. */
+  /** Runs one at a time, so that two requests cannot take the same name. */
   const alone = <Result>(act: (inside: Database) => Promise<Result>) =>
     oneAtATime(database, 'API keys', () => database.transaction(act))
   async function stored(id: number, queries: Queries = kysely) {

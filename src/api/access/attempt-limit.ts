@@ -3,15 +3,15 @@ import { groupsOf, plainAddress } from '../../plugin-kit/http/index.ts'
 const ATTEMPTS = 20
 const WINDOW_MS = 60_000
 
-/** Counts wrong keys by address and minute, so that guessing is slow. Right ones are never counted, and always pass. */
+/** Counts wrong keys by address and minute, so that guessing is slow. Right keys are never counted, and always pass. */
 export interface AttemptLimit {
-  /** Whether this one is still within the limit; those beyond it are refused, and leave no trace. */
+  /** False if this attempt exceeds the limit: it is refused and not recorded. */
   count(address: string): boolean
 }
 
 export const TOO_MANY_ATTEMPTS = 'Too many wrong keys or tokens from this address: wait a minute.'
 
-/** Whoever has one address of IPv6 has at least 2^64 of them. */
+/** Whoever has one IPv6 address has at least 2^64 of them, so the whole /64 network counts as one address. */
 export function networkOf(address: string): string {
   const plain = plainAddress(address)
   const groups = groupsOf(plain)

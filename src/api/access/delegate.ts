@@ -1,17 +1,17 @@
-/** Routes that ask other routes on behalf of whoever asked them: the same checks, the same rights, no second way in. */
+/** Lets a route send requests to other routes on behalf of its user: with the same checks and rights, so there is no second way in. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { FastifyInstance } from 'fastify'
 import type { Ask, Question } from '../../mcp/ask.ts'
 import type { User } from './identity.ts'
 
 interface Delegation {
-  /** Undefined: the installation is open, and nobody said who they are. */
+  /** Undefined if the installation is open and the request names no user. */
   readonly user: User | undefined
 }
 
 const delegation = new AsyncLocalStorage<Delegation>()
 
-/** For whom the request at hand is made; undefined when it came from outside. */
+/** Tells for whom the current request is made; undefined if it came from outside. */
 export const delegationOf = (): Delegation | undefined => delegation.getStore()
 
 const textOf = (value: unknown): string => (value instanceof Date ? value.toISOString() : String(value))
@@ -25,7 +25,7 @@ export function addressOf({ path, query = {} }: Pick<Question, 'path' | 'query'>
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`
 }
 
-/** Asks within the process. `address` is that of whoever asks: what is limited by address stays limited. */
+/** Sends the request within the process. `address` is that of the original client, so that limits by address still apply. */
 export function askAs(server: FastifyInstance, user: User | undefined, address = '127.0.0.1'): Ask {
   return ({ method, body, ...place }) =>
     delegation.run({ user }, async () => {

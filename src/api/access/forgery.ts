@@ -9,7 +9,7 @@ import { accessMode } from './access-token.ts'
 const LOOPBACK = /^(localhost|[\w-]+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i
 const hostOf = (address: string) => URL.parse(address)?.hostname.toLowerCase() ?? ''
 
-/** Addresses, and names that no server out there can give out: a page elsewhere cannot have them. */
+/** IP addresses and names without a dot: no public DNS server assigns them, so a page on another site cannot have them. */
 const isOwnName = (host: string) => isIP(host.replace(/^\[|\]$/g, '')) !== 0 || /^[\w-]+$/.test(host)
 
 export function ownPageCheck(config: Config): (request: FastifyRequest, isKeyed: boolean) => void {
@@ -18,7 +18,7 @@ export function ownPageCheck(config: Config): (request: FastifyRequest, isKeyed:
   const isAllowed = (host: string) =>
     LOOPBACK.test(host) || (mode === 'none' && (isOwnName(host) || allowed.includes(host)))
   const isOpen = mode === 'open' || mode === 'none'
-  // There the browser adds by itself what opens the door, and no token of a session guards changes.
+  // In these modes the browser itself sends what grants access, and no CSRF token of a session protects changes.
   const isOriginChecked = isOpen || config.proxyIdentitySecret !== undefined
 
   function isForeign({ headers, host: sentTo }: FastifyRequest): boolean {
@@ -33,7 +33,7 @@ export function ownPageCheck(config: Config): (request: FastifyRequest, isKeyed:
 
   return (request, isKeyed) => {
     const { host } = request.headers
-    // A name that somebody else's server gives out can be made to point here (DNS rebinding). No page knows a key.
+    // Anybody's DNS server can make its names point here (DNS rebinding). Requests with a key may pass: no page knows a key.
     if (isOpen && !isKeyed && host !== undefined && !isAllowed(hostOf(`http://${host}`))) {
       throw new UserError(
         mode === 'open'

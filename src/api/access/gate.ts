@@ -1,4 +1,4 @@
-/** Whether a request may pass: strange addresses and forged pages first, then who asks, then what their role allows. */
+/** Decides whether a request may pass. Refuses strange addresses and forged pages first, then finds the user, then checks the role. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Role } from '../../config.ts'
 import { type Actor, recordChange } from '../../control-plane/audit/record.ts'
@@ -18,7 +18,7 @@ import { CSRF_COOKIE, sessionService } from './sessions.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks, as far as it is known. */
+    /** The user who sends the request, as far as known. */
     user: User | undefined
   }
 }
@@ -31,12 +31,12 @@ export const actorOf = ({ user, ip }: FastifyRequest): Actor => ({
 })
 
 const grantsOf = ({ user }: FastifyRequest) => user?.grants ?? EVERYTHING
-/** Whether the asker has at least this role in all projects. */
+/** True if the user has at least this role in all projects. */
 export const mayAsk = (request: FastifyRequest, least: Role): boolean => mayEverywhere(grantsOf(request), least)
-/** The projects that the asker may see; undefined: all. */
+/** The projects that the user may see; undefined: all. */
 export const visibleProjects = (request: FastifyRequest): readonly string[] | undefined => projectsOf(grantsOf(request))
 
-/** Asked by those who watch over the server: never limited, whatever else happens. A key below /rest is a key all the same. */
+/** True for requests of monitoring systems, which are never limited. Below /rest they need a key like any other request. */
 export const isProbe = (request: FastifyRequest): boolean => lawOf(request).least === 'probe' && !isKeyed(request.raw)
 
 const isSafe = (method: string) => method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
@@ -57,14 +57,14 @@ export function installGate(api: Api, context: ApiContext): void {
       .type('application/json; charset=utf-8')
       .send(JSON.stringify({ success: false, message }))
 
-  /** Sends the refusal itself when there were too many. */
+  /** Counts and records a wrong key or token. Beyond the limit, sends the refusal itself. */
   async function countFailure(request: FastifyRequest, reply: FastifyReply, reason: string) {
     if (!failures.count(request.ip)) return refuse(reply, 429, TOO_MANY_ATTEMPTS)
     await recordFailure(context, request, reason)
     return undefined
   }
 
-  /** Sends the refusal itself when the key is not good. */
+  /** Sends the refusal itself if the key is not valid. */
   async function admitKey(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
     const bearer = bearerOf(request)
     const problem = request.headers.authorization
@@ -101,7 +101,7 @@ export function installGate(api: Api, context: ApiContext): void {
     requirePlainAddress(request)
     if (isProbe(request)) return requireOwnPage(request, false)
     proxies.look(request)
-    // No page can sign.
+    // A forged page cannot make the signature, so nothing else is checked here.
     if (lawOf(request).least === 'signed' && !isKeyed(request.raw)) return
     const isWithKey = isKeyed(request.raw)
     requireOwnPage(request, isWithKey)
@@ -114,7 +114,7 @@ export function installGate(api: Api, context: ApiContext): void {
     const isPossible = reach !== 'everywhere' && maySomewhere(grantsOf(request), least)
     if (!isPossible) return refuse(reply, 403, lacking(least, reach))
   })
-  // After validation: only then is it settled which project the request names.
+  // Runs after validation: only then is it certain which project the request names.
   api.addHook('preHandler', async (request, reply) => {
     const { least, reach } = lawOf(request)
     if (isOpenTo(least) || reach === 'everywhere' || reach === 'somewhere') return
@@ -126,7 +126,7 @@ export function installGate(api: Api, context: ApiContext): void {
   })
 }
 
-/** Behind a proxy that is not trusted, all visitors have one address: who counts addresses counts them as one. */
+/** Warns about a proxy that is not trusted: all visitors behind it have one address, so limits by address count them as one. */
 function proxyWarning() {
   let isTold = false
   return {
@@ -146,7 +146,7 @@ const lacking = (least: string, reach: string) =>
     ? `This needs the role ${least} in all projects: ask an admin for it.`
     : `This needs the role ${least} in the project: ask an admin for it.`
 
-/** Attempts that did not succeed; how many an address has is limited. */
+/** Records a failed attempt. The number of attempts per address is limited. */
 export const recordFailure = ({ database }: ApiContext, request: FastifyRequest, reason: string): Promise<void> =>
   recordChange(database.kysely, actorOf(request), {
     action: 'sign-in failed',
@@ -156,13 +156,13 @@ export const recordFailure = ({ database }: ApiContext, request: FastifyRequest,
     after: { reason },
   })
 
-/** Clients never send a fragment; the router ends the path there, and patterns of keys must not see more than it does. */
+/** Refuses `#`, which clients never send: the router ends the path there, and the patterns of keys must not see more than it does. */
 function requirePlainAddress({ url }: FastifyRequest): void {
   if (url.includes('#')) throw new UserError('The address contains a #: write it as %23.')
   if (url.includes('%00')) throw new UserError('The address contains a NUL character (%00): take it out.')
 }
 
-/** The path as the router understood it, whatever the sender wrote; a slash within a name stays %2F. */
+/** The path as the router understood it, in whatever form it was sent. A slash within a name stays %2F. */
 function routedPath({ routeOptions, params, url }: FastifyRequest): string {
   const values = params as Record<string, string>
   const declared = routeOptions.url

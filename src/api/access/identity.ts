@@ -1,4 +1,4 @@
-/** Who asks: by access token, session, or a proxy that signs people in. */
+/** Finds the user of a request: by access token, session, or a proxy that signs people in. */
 import type { FastifyRequest } from 'fastify'
 import type { Config, Grant } from '../../config.ts'
 import type { Secrets } from '../../secrets.ts'
@@ -8,7 +8,10 @@ import { EVERYTHING, grantsOfGroups } from './roles.ts'
 import { SESSION_COOKIE, type Session, type SessionService } from './sessions.ts'
 
 export interface User {
-  /** The same for the same one, whatever they are called; empty: somebody says so, and nobody has checked it. */
+  /**
+   * Identifies the user. Users of OIDC and of API keys keep it when their name changes. Empty: the name is only claimed, and
+   * nobody has checked it.
+   */
   readonly id: string
   readonly name: string
   readonly email: string
@@ -22,7 +25,7 @@ export const bearerOf = ({ headers }: FastifyRequest): string | undefined =>
 
 const ofToken = ({ name, grants }: AccessToken): User => ({ id: `token:${name}`, name, email: '', grants })
 
-/** Sessions are worth what the settings say now. */
+/** Judges a session by the present settings, not by those at sign-in. */
 function ofSession(session: Session, config: Config, tokens: AccessTokens): User | undefined {
   const { sub, name, email, groups, provider: providerName } = session
   if (providerName === '') {
@@ -46,7 +49,7 @@ function ofProxy({ headers }: FastifyRequest, { proxyIdentityRoles }: Config): U
   return { id: `proxy:${name}`, name, email, grants: grantsOfGroups(proxyIdentityRoles, groups) }
 }
 
-/** Names for `creator` and the like where nothing depends on them: anyone can write these headers. */
+/** Names for `creator` and the like, only for open installations, where no rights depend on them: anyone can write these headers. */
 function ofHearsay({ headers }: FastifyRequest): User | undefined {
   const email = textOf(headers['x-forwarded-email'])
   const [, basic] = /^Basic\s+(\S+)$/i.exec(headers.authorization ?? '') ?? []
@@ -57,9 +60,9 @@ function ofHearsay({ headers }: FastifyRequest): User | undefined {
 
 export interface Found {
   readonly user?: User | undefined
-  /** What was wrong with what was sent. */
+  /** The reason why the credentials were not accepted. */
   readonly failure?: string
-  /** Known by a session, which a browser adds by itself: what changes must bring along. */
+  /** Set if the user was found by a session, whose cookie a browser adds by itself: requests that change something must send this value. */
   readonly csrf?: string
 }
 

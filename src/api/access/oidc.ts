@@ -27,13 +27,13 @@ interface State {
 
 export interface Oidc {
   readonly providers: readonly OidcProvider[]
-  /** Where to send the browser, and what to keep in its cookie until it comes back. */
+  /** Returns the address to send the browser to, and the cookie that it keeps until it comes back. */
   begin(
     provider: string | undefined,
     returnUrl: string,
   ): Promise<{ readonly location: string; readonly cookie: string }>
   finish(cookie: string | undefined, search: string): Promise<{ readonly session: Session; readonly returnUrl: string }>
-  /** Where signing out there begins; undefined when the provider has no such place. */
+  /** The address at the provider that signs the user out; undefined if the provider has none. */
   endSession(provider: string): Promise<string | undefined>
 }
 
@@ -41,11 +41,11 @@ export const localPath = (path: string | undefined): string => (path && isOwnAdd
 
 const isLoopback = (url: string) => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname)
 
-/** None while sign-in with OIDC is off. */
+/** Empty while sign-in with OIDC is off. */
 export const providersOf = (config: Config): readonly OidcProvider[] =>
   accessMode(config) === 'oidc' || config.oidcEnabled ? config.oidc : []
 
-/** Why somebody is not let in; undefined: they are. Asked at each request, so that a changed list holds at once. */
+/** The reason why a user is refused; undefined if they are let in. Checked at each request, so that a changed list applies at once. */
 export function refusalOf(provider: OidcProvider, { email, groups }: Pick<Session, 'email' | 'groups'>) {
   const { allowedDomains, allowedEmails, allowedGroups, roles } = provider
   const isEqual = (text: string) => (other: string) => text.toLowerCase() === other.toLowerCase()
@@ -71,7 +71,7 @@ export function openOidc(config: Config, { kysely }: Database, secrets: Secrets)
     return found
   }
 
-  /** Each attempt ends once, on whichever server. */
+  /** Records the attempt in the database, so that it can be finished only once, on whichever server. */
   async function useUp({ state }: State): Promise<void> {
     const now = new Date()
     await kysely.deleteFrom(usedSignIns.name).where('expires_at', '<', now).execute()
@@ -86,14 +86,14 @@ export function openOidc(config: Config, { kysely }: Database, secrets: Secrets)
   function discover(provider: OidcProvider): Promise<client.Configuration> {
     const known = discovered.get(provider.name)
     if (known) return known
-    // Plain HTTP is for a provider on this very machine.
+    // Plain HTTP is allowed only for a provider on this machine.
     const execute = isLoopback(provider.issuerUrl) ? [client.allowInsecureRequests] : []
     const found = client.discovery(new URL(provider.issuerUrl), provider.clientId, provider.clientSecret, undefined, {
       execute,
       [client.customFetch]: guardedFetch,
     })
     discovered.set(provider.name, found)
-    // A provider that was down is asked again.
+    // A failure is forgotten, so that a provider that was down is asked again.
     found.catch(() => discovered.delete(provider.name))
     return found.catch((error) => Promise.reject(unavailable(provider, error)))
   }
@@ -163,7 +163,7 @@ async function sessionOf(
   const { groupsClaim, roles, allowedGroups } = provider
   const claims: Record<string, unknown> = byName({ ...tokens.claims() })
   const needsGroups = allowedGroups.length > 0 || roles.some(({ group }) => group !== '*')
-  // Some providers tell groups there only.
+  // Some providers list the groups only in the userinfo answer.
   if (needsGroups && claims[groupsClaim] === undefined && configuration.serverMetadata().userinfo_endpoint) {
     const more = await client
       .fetchUserInfo(configuration, tokens.access_token, String(claims.sub))
@@ -171,7 +171,7 @@ async function sessionOf(
     claims[groupsClaim] = more[groupsClaim]
   }
   const { sub = '', name, preferred_username, email_verified } = claims
-  // An address that nobody has checked could be anybody's.
+  // An e-mail address that the provider has not verified could be anybody's.
   const email = String(email_verified) === 'false' ? '' : String(claims.email ?? '')
   const groups = [claims[groupsClaim] ?? []].flat().map(String)
   const displayName = String(name ?? preferred_username ?? (email || sub))

@@ -1,6 +1,6 @@
 /**
- * A role in a project ends with what is the project's. Which connections and scopes are, and what else its runs do, somebody
- * decides whose role applies everywhere; an admin of the project alone may take away and change the rest.
+ * A role in a project covers only what belongs to the project. Adding connections or scopes to it, and changing what else its
+ * runs do, needs a role in all projects. An admin of the project alone may remove and change the rest.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyRequest } from 'fastify'
@@ -26,16 +26,16 @@ function requireOwnParts(before: BlueprintParts, after: BlueprintParts): void {
     const foreign = (scopes ?? []).find(({ scopeId }) => !own.has(String(scopeId)))
     if (foreign) throw refusal(`Scope ${foreign.scopeId} of ${pluginName} is not the project's: to add it`)
   }
-  // A NORMAL plan is made from the connections, whatever was sent.
+  // A NORMAL plan is made from the connections, so a `plan` that was sent has no effect.
   for (const name of PLANS.filter((each) => each !== 'plan' || after.mode === 'ADVANCED')) {
     if (!isDeepStrictEqual(before[name] ?? [], after[name] ?? [])) throw refusal(`A change of ${name}`)
   }
 }
 
-/** For changes of a blueprint by whoever asks. */
+/** The check for changes of a blueprint; undefined for admins of all projects, who may change everything. */
 export const allowedTo = (request: FastifyRequest) => (mayAsk(request, 'admin') ? undefined : requireOwnParts)
 
-/** What people make for themselves is theirs, and those who look after everything may put it right. */
+/** Users may change what they made for themselves. Operators of all projects may change it too, to put it right. */
 export function requireMaker(request: FastifyRequest, makerId: string): void {
   if (mayAsk(request, 'operator') || (makerId !== '' && makerId === request.user?.id)) return
   throw new UserError('Somebody else made it: this needs the role operator in all projects.', { status: 403 })

@@ -1,4 +1,4 @@
-/** Which projects a request is about. */
+/** Finds the projects that a request is about. */
 import type { FastifyRequest } from 'fastify'
 import { findRow } from '../../control-plane/store.ts'
 import { blueprintOfRun } from '../../control-plane/wanted-calculations.ts'
@@ -20,11 +20,14 @@ export function projectFinder({ kysely }: Database) {
     const row = await findRow(kysely, tasks, { id })
     return row && projectOfPipeline(row.pipeline_id)
   }
-  /** After validation, which decides what counts. All of them must be open to the asker; none: it is about no project, or about one that does not exist. */
+  /**
+   * Runs after validation, which decides which values count. The user needs the role in all projects that are returned. An empty
+   * list: the request is about no project, or about one that does not exist.
+   */
   return async (request: FastifyRequest, reach: ProjectOf): Promise<string[]> => {
     const [params, query] = [request.params, request.query] as Values[]
     const body = (request.body ?? {}) as Values
-    // A change may lead to another project.
+    // A change may also name a new project, which the user must be allowed to use too.
     const target = request.method === 'PATCH' ? body[reach === 'path' ? 'name' : 'projectName'] : undefined
     const id = Number(params?.id)
     const about: Record<ProjectOf, () => unknown> = {

@@ -1,4 +1,4 @@
-/** What somebody may do, and in which projects. */
+/** Roles: what users may do, and in which projects. */
 import type { Grant, GroupRoles, Role } from '../../config.ts'
 import { ROLES } from '../../config.ts'
 

@@ -1,6 +1,6 @@
 /**
- * What every route says of itself in its `config`: how much it takes, what it costs, and whose it is. A route that does not
- * say it is refused when the server starts.
+ * Rules that every route declares in its `config`: how large a request it takes, its cost, and which role it needs where. The
+ * server does not start with a route that lacks them.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { FastifyRequest } from 'fastify'
@@ -10,16 +10,17 @@ import { type RouteCost, type RouteSize, SIZES, type SizeLimit } from '../../plu
 import type { Api } from '../api.ts'
 
 /**
- * Where the role must be held: `everywhere`, that is without a project; `somewhere`, in any project (what the route shows
- * is no project's own, or it shows only those of the asker); or in the one project that this part of the request leads to.
+ * Projects in which the user must have the role. `everywhere`: in all projects. `somewhere`: in any project, because the route
+ * shows nothing of a single project, or only the projects of the user. Otherwise: in the project to which this part of the
+ * request leads.
  */
 export type Reach = 'everywhere' | 'somewhere' | ProjectOf
 export type ProjectOf = 'path' | 'query' | 'body' | 'blueprint' | 'pipeline' | 'task'
 
 export interface RouteLaw {
   /**
-   * The role that whoever asks needs at least. `anyone`: without signing in. `probe`: besides, it is never limited and never
-   * looks at who asks. `signed`: what is sent carries a signature, which the route checks itself.
+   * The lowest sufficient role. `anyone`: no sign-in is needed. `probe`: the same, but such requests are never limited, and their
+   * user is not looked up. `signed`: the request carries a signature, which the route checks itself.
    */
   readonly least: 'probe' | 'anyone' | 'signed' | Role
   readonly reach: Reach
@@ -31,7 +32,7 @@ declare module 'fastify' {
   interface FastifyContextConfig extends Partial<RouteLaw> {}
 }
 
-/** Of an address that no route has. */
+/** For addresses that no route has. */
 const UNKNOWN: RouteLaw = { least: 'admin', reach: 'everywhere', size: 'none', cost: 'light' }
 
 export const lawOf = ({ routeOptions }: FastifyRequest): RouteLaw => ({ ...UNKNOWN, ...routeOptions.config })
@@ -48,22 +49,25 @@ export interface LawfulRoute extends RouteLaw {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set as soon as it is about to be handled. */
+    /** Set just before the request is handled. */
     spent?: Spent
   }
   interface FastifyInstance {
-    /** Every route with what it says of itself. */
+    /** All routes with the rules that they declare. */
     laws: readonly LawfulRoute[]
   }
 }
 
 interface Spent {
   readonly cost: RouteCost
-  /** The thread that answers was spared the work, or asked whether it is small. */
+  /** True once the route has used a thread, or has found that the work is small enough to do without one. */
   isSpared: boolean
 }
 const spending = new AsyncLocalStorage<Spent>()
-/** Work in threads is for routes that say so: whoever reads the declarations knows all that can keep the threads busy. */
+/**
+ * Refuses threads to routes that do not declare the cost `heavy`, so that the declarations show everything that can keep the
+ * threads busy.
+ */
 export function requireHeavy(job: string): void {
   const spent = spending.getStore()
   if (!spent) return
@@ -71,21 +75,21 @@ export function requireHeavy(job: string): void {
   spent.isSpared = true
 }
 
-/** What a route did otherwise than it says of itself. Tests fail with it; users get their answer. */
+/** Returns how a route broke its own declaration. Tests fail because of it; users still get their answer. */
 function breachOf({ cost, isSpared }: Spent, payload: unknown): string | undefined {
   const isStream = typeof (payload as { pipe?: unknown } | null)?.pipe === 'function'
   if (cost === 'heavy' && !isSpared) return 'says that its cost is heavy, and did nothing in a thread'
   if (cost === 'streamed' && !isStream) return 'says that it is streamed, and answered all at once'
   return undefined
 }
-/** How such a line of the log begins. */
+/** Beginning of the log line that reports such a route. */
 export const BREACH = 'a route breaks its law'
 
-/** To take one apart would be felt by others. */
+/** Parsing requests of these sizes would noticeably delay others. */
 const LARGE: readonly RouteSize[] = ['file', 'delivery']
 const PARTS = ['least', 'reach', 'size', 'cost'] as const
 
-/** Before any route is added. */
+/** Call this before any route is added. */
 export function requireLaws(api: Api): void {
   const laws: LawfulRoute[] = []
   api.decorate('laws', laws)

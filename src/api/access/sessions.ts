@@ -1,4 +1,4 @@
-/** Signed-in browsers: a signed cookie that names a stored session, so that signing out is final. */
+/** Sessions of signed-in browsers: a signed cookie names a stored session, so that signing out is final. */
 import { randomUUID } from 'node:crypto'
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyReply } from 'fastify'
@@ -13,25 +13,25 @@ export const SESSION_COOKIE = 'devlake_session'
 export const CSRF_COOKIE = 'devlake_csrf'
 const TABLES = [authSessions, sessionOrigins]
 
-/** What was found out when somebody signed in. What it is worth is decided again at each request. */
+/** The facts found at sign-in. The rights that follow from them are decided again at each request. */
 export interface Session {
   readonly sub: string
   readonly name: string
   readonly email: string
-  /** Which OIDC provider signed it in; empty: an access token did. */
+  /** The OIDC provider that signed the user in; empty: an access token did. */
   readonly provider: string
   readonly groups: readonly string[]
-  /** Mark of that access token: with the token the session ends. */
+  /** Mark of that access token: the session ends when the token does. */
   readonly token_mark: string
 }
 
 export interface OpenSession extends Session {
-  /** What changes made with it must bring along: a page of another site cannot know it. */
+  /** Changes made with this session must send this value: a page of another site cannot know it. */
   readonly csrf: string
 }
 
 export interface SessionService {
-  /** In the transaction that records it. */
+  /** Runs in the transaction that records the sign-in. */
   open(queries: Queries, reply: FastifyReply, session: Session): Promise<void>
   read(cookie: string | undefined): Promise<OpenSession | undefined>
   close(queries: Queries, reply: FastifyReply, cookie: string | undefined): Promise<void>
@@ -40,7 +40,7 @@ export interface SessionService {
 
 export function sessionService({ kysely }: Database, secrets: Secrets, config: Config): SessionService {
   const signer = signerFor<{ jti: string }>('session', config, secrets)
-  /** Of this session and no other: one that somebody planted, from a sibling domain say, does not fit. */
+  /** Belongs to this session only: a value that somebody planted, for example from a sibling domain, does not match. */
   const csrfOf = (jti: string) => secrets.digest(`csrf ${jti}`)
   const cookieOptions: CookieSerializeOptions = {
     path: '/',
@@ -62,7 +62,7 @@ export function sessionService({ kysely }: Database, secrets: Secrets, config: C
       await insertRow(queries, authSessions, { jti, sub, name, email, ...times })
       await insertRow(queries, sessionOrigins, { jti, provider, groups, token_mark, expires_at: expires })
       reply.setCookie(SESSION_COOKIE, signer.sign({ jti }, expires), { ...cookieOptions, expires })
-      // Readable by scripts of the same origin only, which send it back as a header.
+      // Only scripts of the same origin can read this cookie; they send its value back as a header.
       reply.setCookie(CSRF_COOKIE, csrfOf(jti), { ...cookieOptions, expires, httpOnly: false })
     },
     async read(cookie) {

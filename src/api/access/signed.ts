@@ -1,18 +1,18 @@
-/** What a browser keeps for this server: it comes back as it was given, or it does not count (JWT, HS256). */
+/** Signs values that a browser keeps for this server (JWT, HS256). A value that was changed meanwhile is not accepted. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Config } from '../../config.ts'
 import type { Secrets } from '../../secrets.ts'
 
 export interface Signer<Claims> {
   sign(claims: Claims, expires: Date): string
-  /** Undefined for all that was not signed here for this purpose, or has run out. */
+  /** Undefined for any text that was not signed here for this purpose, or that has expired. */
   read(text: string | undefined): Claims | undefined
 }
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const HEADER = encode({ alg: 'HS256', typ: 'JWT' })
 
-/** Each purpose has a key of its own, so that nothing signed for one is good for another. */
+/** Each purpose has its own key, so that a value signed for one is not valid for another. */
 export function signerFor<Claims extends object>(
   purpose: string,
   { sessionSecret }: Config,

@@ -42,7 +42,7 @@ const scope = body({ scopeId: text }, ['blueprintId', 'pluginName', 'connectionI
 const connection = body({ pluginName: text, connectionId: id, scopes: nullAsAbsent(z.array(scope)) }, ['blueprintId'])
 const mode = z.enum(['NORMAL', 'ADVANCED'])
 
-/** What is shown and cannot be set; records are often sent back whole. */
+/** Fields that are shown and cannot be set. Requests may contain them, since records are often sent back whole. */
 export const READ_ONLY = ['id', 'createdAt', 'updatedAt', 'settings', 'problem']
 
 export const blueprintFields = {

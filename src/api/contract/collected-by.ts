@@ -3,7 +3,7 @@ import { timeOrNull } from './common.ts'
 
 const seen = { description: 'Null: one that you may not see.' }
 
-/** Data that a project has without a run of its own. */
+/** Tells where the data of a project comes from if it has no run of its own. */
 export const collectedBy = z
   .object({ project: z.string().nullable().meta(seen), run: z.int().nullable().meta(seen), finishedAt: timeOrNull })
   .nullable()

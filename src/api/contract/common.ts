@@ -6,9 +6,9 @@ export const time = z.date()
 export const timeOrNull = z.date().nullable()
 
 export const FURTHEST_PAGE = 1_000_000_000
-/** More rows than this no page has, whatever list it is of. */
+/** The most rows of one page, in any list. */
 export const LARGEST_PAGE = 1000
-/** Below 1 means the default, as in DevLake; a page that is too large is cut, and its count tells of the rest. */
+/** Below 1 means the default, as in DevLake. A value that is too large is reduced; the count in the answer shows that there is more. */
 const position = (fallback: number, most: number, description: string) =>
   z
     .preprocess(asWhole, z.int().optional())
@@ -37,17 +37,17 @@ export const success = z
     data: z.null(),
   })
   .meta({ id: 'Success', description: 'The request succeeded.' })
-/** What access rules answer: shorter than other failures, as in DevLake. */
+/** The answer of access rules: shorter than other failures, as in DevLake. */
 export const refusal = z
   .object({ success: z.literal(false), message: z.string() })
   .meta({ id: 'Refusal', description: 'Not allowed.' })
 
-/** What the routes of a schema answer is checked by tests, not by types. */
+/** Tests compare the answers of routes with their schemas; types do not. */
 // biome-ignore lint/suspicious/noExplicitAny: a route with an unknown answer may give anything
 export type Answers = Record<number | 'default', any> | Record<number, any>
 const failing = (failures: readonly number[]): Answers =>
   Object.fromEntries([400, 503, ...failures].map((status) => [status, failure]))
-/** What a route answers: its success, and the failures that are its own; 400 is malformed, 503 the database away. */
+/** The answers of a route: success, and its own failures. 400 (malformed request) and 503 (database unavailable) are always added. */
 export const answers = (status: number, schema: z.ZodType, ...failures: readonly number[]): Answers => ({
   [status]: schema,
   ...failing(failures),
@@ -59,12 +59,12 @@ export const failurePages = (...statuses: readonly number[]): Answers => {
 }
 /** Further failures of routes that ask another server. */
 export const REMOTE_FAILURES = [502, 504]
-/** Whatever another server says passes through, with its own status. */
+/** For routes that pass on whatever another server answers, with its own status. */
 export const passedOn = (...failures: readonly number[]): Answers => ({
   ...answers(200, z.any().meta({ description: 'The answer of the other server.' }), ...failures),
   default: z.any().meta({ description: 'The answer of the other server, with its own status.' }),
 })
-/** An answer that is no JSON. */
+/** An answer that is not JSON. */
 export const streams = (type: string, description: string, ...failures: readonly number[]): Answers => ({
   200: { description, content: { [type]: { schema: z.string() } } },
   ...failing(failures),
@@ -79,7 +79,7 @@ export const events = (description: string, ...failures: readonly number[]): Ans
   },
   ...failing(failures),
 })
-/** Text of one kind, or the same as JSON. */
+/** Text of one type, or the same content as JSON. */
 export const eitherWay = (
   type: string,
   schema: z.ZodType,
@@ -89,7 +89,7 @@ export const eitherWay = (
   200: { description, content: { [type]: { schema: z.string() }, 'application/json': { schema } } },
   ...failing(failures),
 })
-/** Rows as JSON, or as CSV where `format=csv` asks for it. */
+/** Rows as JSON, or as CSV with `format=csv`. */
 export const tables = (schema: z.ZodType, description: string, ...failures: readonly number[]): Answers => ({
   200: { description, content: { 'application/json': { schema }, 'text/csv': { schema: z.string() } } },
   ...failing(failures),

@@ -1,4 +1,4 @@
-/** Schemas of what feeds send, from the columns that it is stored in. */
+/** Schemas of the messages that push sources receive, made from the columns that store them. */
 import { z } from 'zod'
 import type { Column } from '../../database/table.ts'
 import { parseTime } from '../../database/time.ts'
@@ -8,9 +8,9 @@ import { respell } from '../../plugin-kit/spec/request-values.ts'
 
 const isEmpty = (value: unknown) => String(value).trim() === ''
 
-/** Forms of a value that may be sent. They are checked and left as they are: the message is kept as it came. */
+/** Accepted forms of a value. They are checked but not converted: the message is stored as it came. */
 const anyText = z.union([z.string(), z.number(), z.boolean()])
-/** Larger ones than a double holds come as their digits. */
+/** Without limits, since numbers that a double cannot hold are read as the text of their digits. */
 const exactWhole = z.int().meta({ minimum: undefined, maximum: undefined })
 const anyWhole = z.union([exactWhole, z.string().regex(/^\s*-?\d{1,18}\s*$/, 'must be a whole number')])
 const anyNumber = z.union([z.number(), z.string().regex(/^\s*-?\d{1,15}(\.\d{1,15})?\s*$/, 'must be a number')])
@@ -28,7 +28,7 @@ const BODY_KINDS: Partial<Record<Column['kind'], z.ZodType>> = {
   timestamp: anyTime,
 }
 
-/** Said of text; whole numbers may be anything but 0. */
+/** Describes required text, which must not be empty. Required whole numbers may be anything but 0. */
 const someText = {
   anyOf: [{ type: 'string', pattern: '\\S' }, { type: 'number' }, { type: 'boolean' }],
   type: undefined,
@@ -43,12 +43,12 @@ function fieldBody(column: MessageFields[string]): z.ZodType {
   const needed = z
     .nonoptional(form.optional())
     .refine(isThere, kind === 'bigint' ? 'must not be 0' : 'must not be empty')
-  // Cut, a key could become that of another.
+  // A key that is too long is refused: cut, it could equal another key.
   const fits = (value: unknown) => !isKey || [...String(value)].length <= size
   return needed.refine(fits, `must be at most ${size} characters`).meta(words ? {} : (NEEDED[kind] ?? {}))
 }
 
-/** Names count in any letter case, null as nothing; fields that are not known are kept with the message. */
+/** Names of fields match in any letter case, and null means absent. Unknown fields are kept with the message. */
 function objectOf(shape: Record<string, z.ZodType>) {
   const names = Object.keys(shape)
   return z.preprocess((value) => withoutNull(respell(names, value ?? {})), z.looseObject(shape))

@@ -12,7 +12,7 @@ const reasons = Object.keys(REASONS) as [keyof typeof REASONS, ...(keyof typeof 
 const word = bounded(255).min(1)
 const projectName = bounded(LONGEST_PROJECT_NAME).min(1)
 
-/** One value of a query, or several. */
+/** Accepts one value of a query parameter, or several. */
 const listOf = <Entry extends z.ZodType>(entry: Entry, most: number) =>
   z.preprocess(
     (input) => (input === undefined || Array.isArray(input) ? input : [input]),
@@ -104,7 +104,7 @@ const frequency = z.object({
   weeks: z.int().meta({ description: 'That the range touches.' }),
 })
 const leftOut = z.array(z.object({ reason: z.enum(reasons), meaning: z.string(), count: z.int() }))
-/** What every answer says of its metric. */
+/** Fields about the metric that every answer has. */
 const about = {
   metric: z.string(),
   title: z.string(),
@@ -347,7 +347,7 @@ const rules = z.strictObject({
     .refine((types) => Object.keys(types).length <= 1000, 'must be at most 1000 types')
     .nullish(),
 })
-/** Fields of scope configs whose effect can be told before they are saved. */
+/** Fields of scope configs whose effect can be previewed before they are saved. */
 export const PREVIEWED: ReadonlySet<string> = new Set(Object.keys(rules.shape))
 export const previewBody = z
   .strictObject({

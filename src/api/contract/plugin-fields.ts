@@ -22,7 +22,7 @@ const describe = (schema: z.ZodType, { label, help, default: standard, suggestio
   })
 }
 
-/** What is sent for these fields; every one may be left out, since changes send some and forms send others. */
+/** Schema of a body with these fields. Each may be left out, since changes send only some and forms send others. */
 function bodyOf(fields: Fields, base: Record<string, z.ZodType>, whole: Record<string, unknown> = {}) {
   const own = Object.entries(fields).map(([name, field]) => [
     name,
@@ -33,7 +33,7 @@ function bodyOf(fields: Fields, base: Record<string, z.ZodType>, whole: Record<s
   // DevLake's own forms send fields that the server does not know, so they are not refused here.
   return z.preprocess((value) => respell(names, value ?? {}), z.looseObject(shape).meta(whole))
 }
-/** In something new: what cannot be left out. The service says so, since forms send null for nothing. */
+/** Fields that a new record must have. The service reports missing ones, since forms send null for an empty field. */
 const needed = (fields: Fields) => [
   'name',
   ...Object.keys(fields).filter((name) => {
@@ -42,7 +42,7 @@ const needed = (fields: Fields) => [
   }),
 ]
 const STAND_IN: Partial<Record<Field['kind'], unknown>> = { url: 'https://example.com/rest/', integer: 1 }
-/** With the first way of signing in. */
+/** An example with the default sign-in method, or else the first. */
 function exampleOf(fields: Fields): object {
   const login = fields.authMethod?.default ?? fields.authMethod?.choices?.[0]
   const own = Object.entries(fields).flatMap(
@@ -85,7 +85,7 @@ const COLUMN: Record<Column['kind'], z.ZodType> = {
   string: z.string(),
   text: z.string(),
   integer: z.int(),
-  // Past 2^53 as text: as a number it would be another one to most readers.
+  // Text from 2^53 on: most readers would turn the number into another one.
   bigint: z.union([z.int(), z.string().regex(/^-?\d{16,19}$/)]),
   double: z.number(),
   boolean: z.boolean(),
@@ -108,7 +108,7 @@ export function scopeAnswer(table: AnyTable) {
   const shape = Object.fromEntries(columnsOf(table).map(([name, { kind }]) => [name, COLUMN[kind as Column['kind']]]))
   return z.looseObject({ ...shape, scopeConfigId: z.int().optional() })
 }
-/** The least that makes one. */
+/** The smallest body that creates a scope. */
 export const exampleScope = ({ names, columns, keys }: AnyTable, options: readonly string[]): object =>
   Object.fromEntries(
     [...keys.map((place) => names[place] as string), ...options]

@@ -3,7 +3,7 @@ import { parseTime } from '../../database/time.ts'
 
 const LONGEST = 100
 
-/** `"2026-01-31T12:00:00.000Z"`, with or without the quotes of the standard; `*` for whatever there is. */
+/** `"2026-01-31T12:00:00.000Z"`, with or without the quotes that the standard requires; `*` matches anything. */
 const seen = z
   .string()
   .max(LONGEST)
@@ -20,5 +20,5 @@ const seen = z
       'The `updatedAt` of the record as it was read: when somebody changed it since, nothing is written, and 412 answers with the record as it is now.',
   })
 
-/** Headers of a change that must not overwrite what the sender has not seen. */
+/** Headers of a change that must not overwrite newer data, which the sender has not seen. */
 export const unlessChanged = z.looseObject({ 'if-match': seen })

@@ -1,4 +1,4 @@
-/** A cause for which the collection stands still, as the API tells it. */
+/** A reason why data collection has stopped, as the API shows it. */
 import { z } from 'zod'
 import { CAUSES } from '../../runner/standstill/causes.ts'
 import { CAUSE_NAMES, SEVERITIES, type Standing } from '../../runner/standstill/standing.ts'
@@ -22,7 +22,7 @@ export const standingAnswer = ({ cause, severity, host, sentence, remedy, since,
   runs: runs ? [...runs] : null,
 })
 
-/** For those who see some projects only: without names of machines, connections and runs. */
+/** For users who see only some projects: without names of machines, connections and runs. */
 export const standingInGeneral = ({ cause, severity, since }: Standing) => ({
   ...{ cause, severity, host: '', since },
   sentence: CAUSES[cause].title,

@@ -104,13 +104,13 @@ export const journalRecord = z.object({
   says: z.string().describe('The entry as a sentence.'),
 })
 export const checkRecord = z.object({
-  /** Where the plan lists its routes, and the check is of one of them. */
+  /** Set if the plan lists its routes and the check belongs to one of them. */
   route: z.string().optional(),
   check: z.string(),
   status: z.enum(STATUSES),
   message: z.string(),
 })
-/** A second of work; plans and manifests of one application are a hundredth of it. */
+/** About a second of work. Plans and manifests of one application are about a hundredth of this length. */
 const LONGEST_YAML = 200_000
 export const yamlText = z
   .string()
@@ -163,7 +163,7 @@ export const simulationRecord = z.object({
 /** The plan as an object, or as the text of its YAML file. */
 const { properties } = z.toJSONSchema(planSchema, { io: 'input' })
 const { properties: ofRoutes } = z.toJSONSchema(routesPlanSchema, { io: 'input' })
-/** A plan that lists its routes has these fields in another form. */
+/** Plans that list their routes have these fields in another form. */
 const either = (name: string) => ({ anyOf: [properties?.[name], ofRoutes?.[name]] })
 export const planBody = z.looseObject({ yaml: yamlText.optional(), apiVersion: z.string().optional() }).meta({
   description: 'A plan, or { yaml } with its text.',
@@ -176,7 +176,7 @@ export const planBody = z.looseObject({ yaml: yamlText.optional(), apiVersion: z
 export const transitionBody = z.strictObject({
   action: z.enum(ACTIONS),
   dryRun: z.boolean().default(false),
-  /** False: answer at once and continue behind the scenes; the events tell how it ends. */
+  /** False: answer at once and continue in the background; the events tell how it ends. */
   wait: z.boolean().default(true),
   expectedVersion: z.int().optional(),
   reason: bounded(1000).optional(),

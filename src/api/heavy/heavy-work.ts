@@ -1,4 +1,4 @@
-/** Heavy work beside the thread that answers requests: a few threads, a short queue, and an end to everything. */
+/** Runs heavy work outside the thread that answers requests: with few threads, a short queue, and limits for everything. */
 import { Worker } from 'node:worker_threads'
 import { UnavailableError, UserError } from '../../errors.ts'
 import { TrafficError } from '../../traffic/model/finding.ts'
@@ -7,19 +7,19 @@ import type { Failure, FromWorker, ToWorker } from './worker.ts'
 
 const MOST_THREADS = 2
 const MOST_WAITING = 32
-/** Of computing. What keeps to the limits of its size needs a tenth of it. */
+/** Limit of computing time. Jobs within the limits of their size need a tenth of it. */
 const LIMIT_MS = 10_000
-/** On a busy machine the same computing takes longer: so many times the limit is waited for it. */
+/** On a busy machine the same work takes longer. The server waits this many times the limit for it. */
 const PATIENCE = 3
-/** A thread that does not even say in so long how much it has computed gets no time to. */
+/** A thread that takes longer than this to report its computing time is getting no processor time. */
 const SILENCE_MS = 5000
-/** A thread that has had nothing to do for so long gives its memory back. */
+/** A thread that was idle for this long is ended, to free its memory. */
 const IDLE_MS = 60_000
 const MEMORY_MB = 512
 
 export interface HeavyWork {
   run<Name extends JobName>(job: Name, ...args: Parameters<Jobs[Name]>): Promise<Awaited<ReturnType<Jobs[Name]>>>
-  /** Does so little of a job that nobody feels it in the thread that asks. */
+  /** Runs `act` in the calling thread. Only for parts of a job so small that nobody notices. */
   here<Result>(job: JobName, act: () => Result): Result
   close(): Promise<void>
 }
@@ -32,7 +32,7 @@ interface Waiting {
 
 const tooMuch = (what: 'long' | 'much memory') =>
   new UserError(`This takes too ${what} to work through: send less at once, or something simpler.`, { status: 413 })
-/** Not the fault of what was sent: the same may work later. */
+/** The request itself is not at fault: it may succeed later. */
 const busy = (why: string) => new UnavailableError(`${why}: try again in a few seconds.`)
 const stopping = () => busy('The server stops')
 
@@ -43,19 +43,19 @@ function errorOf({ message, status, trouble, findings, retryAfterSeconds }: Fail
   return new TrafficError(trouble, message, { status, findings: findings ?? [] })
 }
 
-/** In milliseconds, since the thread began. */
+/** Computing time in milliseconds, since the thread started. */
 const computedBy = async (worker: Worker): Promise<number> => {
   const { user, system } = await worker.cpuUsage()
   return (user + system) / 1000
 }
 
 interface HeavyOptions {
-  /** Of computing by one job, wherever it waits meanwhile. */
+  /** Limit of computing time for one job; time spent waiting does not count. */
   readonly limitMs?: number
-  /** Of waiting for one job, however little it computes. */
+  /** Limit of elapsed time for one job, however little it computes. */
   readonly patienceMs?: number
   readonly mostWaiting?: number
-  /** Throws where whoever asks may not. */
+  /** Throws if the current route may not use threads. */
   readonly onRun?: (job: JobName) => void
 }
 
@@ -77,7 +77,7 @@ export function createHeavyWork({
     })
     worker.unref()
     all.add(worker)
-    // Without a listener an error would end the process.
+    // Without a listener, an error would end the process.
     worker.on('error', () => void end(worker))
     return worker
   }
@@ -114,7 +114,7 @@ export function createHeavyWork({
       finish()
       next()
     }
-    // Until a thread is loaded, on a busy machine for seconds, it has not begun.
+    // The time of a job begins once the thread is loaded, which can take seconds on a busy machine.
     const begin = (computedBefore: number) => {
       const began = performance.now()
       const lookAfter = (ms: number) => {

@@ -1,4 +1,4 @@
-/** What takes long enough to be felt by others: done in threads of its own. Arguments and results are plain data. */
+/** Jobs long enough to delay other requests; threads run them. Arguments and results are plain data. */
 import { readConfigText, writeConfigText } from '../../config-as-code/config-file.ts'
 import { findGroups, matchPattern } from '../../plugin-kit/spec/patterns.ts'
 import { lintPlan } from '../../traffic/lint/plan.ts'
@@ -18,7 +18,7 @@ export const jobs = {
   manifestsIn,
   matchPattern,
   planFromText,
-  // These load all sources, which the other jobs do without.
+  // These load all plugins, which the other jobs do not need.
   previewRules: async (...args: Parameters<typeof import('./preview-job.ts').previewRules>) =>
     (await import('./preview-job.ts')).previewRules(...args),
   readSentDelivery: async (...args: Parameters<typeof import('./delivery-job.ts').readSentDelivery>) =>
@@ -35,7 +35,7 @@ export const jobs = {
 export type Jobs = typeof jobs
 export type JobName = keyof Jobs
 
-/** Before the time of a job counts: to load all sources takes longer than most jobs. */
+/** Runs before the time of a job begins: loading all plugins takes longer than most jobs. */
 export const load = async (job: JobName): Promise<void> => {
   if (job === 'previewRules') await import('./preview-job.ts')
   if (job === 'readSentDelivery') await import('./delivery-job.ts')

@@ -1,8 +1,8 @@
-/** A thread cannot share the connections of the server: it opens some of its own, for one job. */
+/** A thread cannot share the server's database connections, so it opens its own for one job. */
 import type { Database } from '../../database/database.ts'
 import { openDatabase } from '../../database/open.ts'
 
-/** What is done within a transaction, and what is asked beside it. */
+/** One for a transaction, and one for queries outside it. */
 const CONNECTIONS = 2
 
 export async function onOwnDatabase<Result>(url: string, act: (database: Database) => Promise<Result>) {

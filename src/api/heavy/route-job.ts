@@ -1,4 +1,4 @@
-/** Runs a route of a plugin whole in a thread: what it reads, writes and makes of it. */
+/** Runs a whole route of a plugin in a thread: reading, writing, and making the answer. */
 import { type Actor, doRecorded, recordChange } from '../../control-plane/audit/record.ts'
 import { FatalError } from '../../errors.ts'
 import { toCsv } from '../../plugin-kit/push/csv-text.ts'
@@ -17,14 +17,14 @@ export interface AskedRoute {
   }
 }
 
-/** On its way here a file became plain bytes. */
+/** Turns files back into Buffers: on the way into the thread they became Uint8Arrays. */
 const withFiles = (body: AskedRoute['request']['body']) =>
   body &&
   Object.fromEntries(
     Object.entries(body).map(([name, value]) => [name, value instanceof Uint8Array ? Buffer.from(value) : value]),
   )
 
-/** Gives what the route gives; rows of a file as the text of the file. */
+/** Returns what the route returns; if that is rows for a CSV file, the text of the file. */
 export function runRoute(url: string, { plugin, method, path, actor, request }: AskedRoute): Promise<unknown> {
   const { routes = [] } = plugins.find(({ name }) => name === plugin) ?? {}
   const route = routes.find((each) => each.method === method && each.path === path)

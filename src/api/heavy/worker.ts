@@ -9,30 +9,30 @@ export interface ToWorker {
   readonly args: readonly unknown[]
 }
 export type FromWorker = { readonly value: unknown } | { readonly failure: Failure } | Begun
-/** It has loaded what it needs; from now on its time counts. */
+/** The thread has loaded what it needs: its time counts from now on. */
 interface Begun {
-  /** Milliseconds that the thread has computed for other jobs, and to load. */
+  /** Milliseconds that the thread has spent on other jobs and on loading. */
   readonly computedBefore: number
 }
 export interface Failure {
   readonly message: string
-  /** Missing: nobody's fault but ours. */
+  /** Missing if the fault is in Weir itself. */
   readonly status?: number
-  /** It is to be tried again then: nobody's fault who asks. */
+  /** Set if the client should try again after this time and is not at fault. */
   readonly retryAfterSeconds?: number
   readonly trouble?: Trouble
   readonly findings?: TrafficError['findings']
 }
 
 function failureOf(error: unknown): Failure {
-  // Errors of all kinds lose their class on the way.
+  // An error loses its class on the way out of the thread.
   const { message, status } = error as UserError
   if (error instanceof TrafficError) return { message, status, trouble: error.trouble, findings: error.findings }
   if (error instanceof UserError) return { message, status }
   if (error instanceof UnavailableError) {
     return { message: error.publicMessage, status, retryAfterSeconds: error.retryAfterSeconds }
   }
-  // Whatever a request brings is the record.
+  // Here the bad record is what the request sent.
   if (error instanceof RecordError) return { message: `${message}.`, status: 400 }
   if (error instanceof RangeError) return { message: 'It is nested too deeply: make it flatter.', status: 400 }
   return { message: messageOf(error) }

@@ -32,7 +32,7 @@ const redirect = {
 const callback = z.looseObject({ code: z.string().optional(), state: z.string().optional() })
 const grant = z.object({ role: z.enum(ROLES), project: z.string().optional() })
 
-/** Opened once: what they remember is shared by all routes. */
+/** Created once, because all routes share what these tools remember. */
 function signInTools(context: ApiContext) {
   const { config, database, secrets } = context
   const mode = accessMode(config)
@@ -61,7 +61,7 @@ function signInTools(context: ApiContext) {
     }
   }
 
-  /** A session and the entry about it come to be together. */
+  /** Stores the session and its audit entry in one transaction. */
   const signIn = (request: FastifyRequest, reply: FastifyReply, session: Session) =>
     database.transaction(async ({ kysely }) => {
       await sessions.open(kysely, reply, session)

@@ -30,7 +30,7 @@ const newBlueprint = (input: z.output<ReturnType<typeof body<typeof named>>>): N
   name: input.name,
 })
 
-/** A body of nothing at all means no flags. */
+/** An empty body means no flags. */
 export const runFlags = body({ skipCollectors: nullAsAbsent(flag), fullSync: nullAsAbsent(flag) })
 
 const list = z.object({

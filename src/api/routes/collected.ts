@@ -20,7 +20,7 @@ const filter = {
   connectionId: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional(),
   scopeId: word.optional(),
 }
-/** What is run again: a project, or one scope. */
+/** The target to run again: a project, or one scope. */
 const driven = z.union([
   z.strictObject({ project: word }),
   z.strictObject({ plugin: word, connectionId, scopeId: word }),
@@ -83,7 +83,7 @@ const lack = z.object({
   run: z.int().nullable().meta({ description: 'The run that tells more.' }),
 })
 
-/** What collections got and did not get, and what was put aside. */
+/** Shows what collections got and missed, and the records in quarantine. */
 export const collectedRoutes: Routes = (api, { control, services: { collected }, servicesFor }) => {
   api.get(
     '/v1/partial-data',

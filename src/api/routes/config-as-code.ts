@@ -13,7 +13,7 @@ const NAME = 'config'
 
 const configBody = z.object({
   config: z.string().max(LONGEST_FILE).meta({ description: 'The file, in YAML.' }),
-  /** Never those of the server, which are nobody's business. */
+  /** Never the variables of the server, which are private. */
   variables: z
     .record(z.string(), z.string())
     .default({})
@@ -32,7 +32,7 @@ const changes = z.object({
 })
 const tags = ['configuration']
 
-/** What `weir config` does. */
+/** Does the same as `weir config`. */
 export const configAsCodeRoutes: Routes = (api, { config: { hidesTestFailures }, control, heavy, servicesFor }) => {
   const contextOf = (request: FastifyRequest, allowsEmpty = false): ConfigContext => ({
     control: control.context,

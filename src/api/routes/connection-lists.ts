@@ -44,7 +44,7 @@ const scope = z.object({
 const MOST_MATCHES = 5000
 const LONGEST_WORDS = 500
 
-/** Connections of all sources, and what the pages about them list. */
+/** Connections of all sources, and the lists that their pages show. */
 export const connectionListRoutes: Routes = (api, { control, plugins, services }) => {
   api.get(
     '/v1/connections',

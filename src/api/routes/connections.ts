@@ -106,7 +106,7 @@ function testRoutes(
     const result = testConnection(source, settings, services.connections, how)
     return config.hidesTestFailures ? withoutReason(result, database) : result
   }
-  /** As stored: what comes of it is shown with the connection. */
+  /** Tests the stored connection. The result is recorded and shown with the connection. */
   async function testStored(connectionId: number, settings: Settings, reply: FastifyReply): Promise<TestResult> {
     const recordResult = (found: Partial<TestResult>) => {
       const { success = false, message = '', requestsLeft } = found
@@ -115,7 +115,7 @@ function testRoutes(
     }
     const result = await test(settings, true, reply).catch(async (error) => {
       const { status, body } = failureOf(error, database)
-      // Whoever asked has gone: that says nothing.
+      // If the client has hung up, the failure says nothing about the connection.
       if (status < 500 || !reply.raw.destroyed) await recordResult({ message: body.message })
       throw error
     })
@@ -155,7 +155,7 @@ function testRoutes(
   )
 }
 
-/** What the connection is to be called: messages name it so already while it is tried. */
+/** The name that the connection is going to have: messages of the test already use it. */
 const calledBy = ({ name }: { readonly name?: unknown }) =>
   typeof name === 'string' && name.trim() !== '' ? { name: name.trim() } : {}
 
@@ -175,7 +175,7 @@ const withoutNull = (body: object) => Object.fromEntries(Object.entries(body).fi
 const HIDDEN =
   'The connection test failed. The reason is hidden (WRAP_RESPONSE_ERROR); an administrator sees it with: npx weir doctor'
 
-/** For those who fear that what a server says of itself helps to explore a network. */
+/** For installations that hide what servers say about themselves, since it may help to explore a network. */
 async function withoutReason(result: Promise<TestResult>, database: Database): Promise<TestResult> {
   const found = await result.catch((error) =>
     Promise.reject(new UserError(HIDDEN, { status: failureOf(error, database).status })),

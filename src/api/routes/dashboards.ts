@@ -103,7 +103,7 @@ const panelRoutes: Routes = (api, { database }) => {
     async (request, reply) => {
       const viewed = await findDashboard(database, request.params.dashboard)
       const placed = viewed.placed(request.params.panel)
-      // What may be seen is decided where the panel comes from.
+      // The dashboard that the panel comes from decides what the user may see.
       const choice = await choiceOf(database, request, placed.dashboard, request.query)
       return answerPanel(database, placed, choice, request.query.format, reply)
     },

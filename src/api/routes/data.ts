@@ -1,4 +1,4 @@
-/** What is stored, for people who look at it: the rows of a scope in each layer, and one record through all of them. */
+/** Stored data for people to look at: the rows of a scope in each layer, and one record through all layers. */
 
 import { z } from 'zod'
 import { domainRow } from '../../control-plane/domain-row.ts'

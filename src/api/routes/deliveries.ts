@@ -1,4 +1,4 @@
-/** What sources send by themselves: where it is sent to, and the secret that it is signed with. */
+/** Deliveries that sources send by themselves: the address to send to, and the secret that signs them. */
 
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -55,10 +55,10 @@ function shown(row: DeliveryRow) {
   return { ...rest, isReplayable: isReplayable(row) } as RawRecord
 }
 
-/** Of one connection, in a minute: whoever cannot sign must not fill the inbox, nor cost more than an answer. */
+/** Refused deliveries recorded per connection and minute. Senders who cannot sign must not fill the inbox, nor cost more than an answer. */
 const MOST_NOTES = 10
 const MINUTE_MS = 60_000
-/** A longer one is read in a thread: others would wait for it. */
+/** Longer deliveries are read in a thread, because other requests would have to wait. */
 const LONGEST_READ_HERE = 64 * 1024
 
 export const deliveryRoutes: Routes = (api, context) => {
@@ -187,7 +187,7 @@ export const deliveryRoutes: Routes = (api, context) => {
     },
   )
 
-  // As it came: a signature is of its bytes.
+  // The body is kept as bytes, because the signature was made from them.
   void api.register(async (inner) => {
     const own = inner as typeof api
     own.removeAllContentTypeParsers()
@@ -202,12 +202,12 @@ export const deliveryRoutes: Routes = (api, context) => {
           description:
             'The source signs it in its own way. It is kept, and applied as soon as nobody collects the scope.',
           params,
-          // Sources add what they like to the address: Jira adds who did it.
+          // Sources add their own parameters to the address: Jira adds who did it.
           querystring: z.looseObject({}),
           body: z.any().meta({ description: 'As the source sends it.' }),
           response: answers(202, z.object({ id: z.int(), state: z.string() }), 401, 404),
         },
-        // Before the body is read: megabytes are not taken in for nothing.
+        // Runs before the body is read, so that megabytes are not taken in for nothing.
         onRequest: async (request) => void (await receiverOf(request)),
       },
       async (request, reply) => {

@@ -14,7 +14,7 @@ import { answers } from '../contract/common.ts'
 
 const tags = ['domain layer']
 
-/** Rows that other programs bring, straight into the domain layer. */
+/** Rows that other programs write directly into the domain layer. */
 export const domainRowRoutes: Routes = (api, { config, database }) => {
   const params = z.object({ tableName: z.string().regex(/^[A-Za-z0-9_]+$/, 'must consist of letters, digits and _') })
   const rows = z
@@ -75,7 +75,7 @@ export const domainRowRoutes: Routes = (api, { config, database }) => {
   )
 }
 
-/** Its own columns keep their names; only the times of writing are spelt as everywhere else. */
+/** The columns keep their names; only the times of writing are spelt as elsewhere in the API. */
 function publicRepo({ created_at, updated_at, ...repo }: RowOf<typeof repos>) {
   return { ...repo, createdAt: created_at, updatedAt: updated_at }
 }

@@ -60,7 +60,7 @@ function visibleOf(request: FastifyRequest, names: readonly string[]): string[] 
   return [...new Set(names)].filter((name) => !visible || visible.includes(name))
 }
 
-/** Of those that exist, by the policy that each has. */
+/** Filters for those of the projects that exist, each with its own policy. */
 async function filtersOf(
   { kysely }: Database,
   names: readonly string[],

@@ -83,7 +83,7 @@ export function coreRoutes(api: Api, context: ApiContext): void {
   for (const routes of CORE) routes(api, context)
 }
 
-/** The same routes for every data source, from its own description, and those that a plugin has of its own. */
+/** Adds the routes that every data source has, from its own description, and the routes that a plugin defines itself. */
 export function sourceRoutes(api: Api, context: ApiContext): void {
   for (const plugin of context.plugins) {
     const { source, pushSource } = plugin

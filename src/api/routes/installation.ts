@@ -32,10 +32,10 @@ const storage = z.object({
   uncounted: z.array(z.string()).meta({ description: 'Raw tables that are too large to count by scope.' }),
 })
 
-/** How this installation is. */
+/** The state of this installation. */
 export const installationRoutes: Routes = (api, { config, control, standstill }) => {
   let counted: { readonly at: number; readonly storage: Promise<Storage> } | undefined
-  /** Whoever asks again, or with others at once, gets the same answer; a failure is not kept. */
+  /** Repeated and simultaneous requests get the same answer; a failure is not kept. */
   function storageNow(): Promise<Storage> {
     if (!counted || performance.now() - counted.at > KEPT_MS) {
       const own = { at: performance.now(), storage: readStorage(control.context) }

@@ -11,7 +11,7 @@ const message = z
   .union([z.looseObject({}), z.array(z.looseObject({})).min(1).max(MOST_MESSAGES)])
   .meta(example({ jsonrpc: '2.0', id: 1, method: 'tools/list' }))
 
-/** Every request stands for itself, so that any server may answer it. The library is loaded by the first. */
+/** Requests have no state in common, so that any server may answer them. The first request loads the library. */
 export const mcpRoutes: Routes = (api) => {
   api.post(
     '/v1/mcp',
@@ -30,7 +30,7 @@ export const mcpRoutes: Routes = (api) => {
     async (request, reply) => {
       const version = request.headers['mcp-protocol-version']
       const headers = {
-        // Whatever the client can read: what is answered is JSON.
+        // Replaces the Accept header of the client, since the answer is always JSON.
         accept: 'application/json, text/event-stream',
         'content-type': 'application/json',
         ...(typeof version === 'string' && { 'mcp-protocol-version': version }),

@@ -224,7 +224,7 @@ const previewRoutes: Routes = (api, { database, plugins, longWork }) => {
 
 export const metricRoutes = inTurn(valueRoutes, itemRoutes, explanationRoutes, previewRoutes)
 
-/** What every answer says first. */
+/** The first fields of every answer. */
 const headOf = (metric: Metric, filter: MetricFilter) => ({
   ...aboutMetric(metric, filter),
   ...{ project: filter.project, from: filter.from, to: filter.to },

@@ -1,4 +1,4 @@
-/** What rules speak of, and what they match: for whoever writes rules. */
+/** For people who write rules: the names that rules can match, and which names a pattern matches. */
 import { z } from 'zod'
 import { sourceNamed } from '../../control-plane/sources.ts'
 import { selectRows } from '../../control-plane/store.ts'
@@ -15,7 +15,7 @@ import { stopWith } from '../stream.ts'
 
 const tags = ['rules']
 
-/** Somebody waits; more scopes would tell little more. */
+/** A user waits for the answer, and more scopes would add little. */
 const MOST_SAMPLED = 6
 const SAMPLE_MS = 12_000
 
@@ -67,7 +67,7 @@ export const nameRoutes: Routes = (api, { database, plugins, services, heavy }) 
           return (configId === undefined ? own : own.where('scope_config_id', '=', configId)).limit(MOST_SAMPLED)
         })
       const users = scopeConfigId === undefined ? [] : await scopesOf(scopeConfigId)
-      // One that is not in use yet is made for the scopes that there are.
+      // If no scope uses the config yet, the scopes of the connection are used instead.
       const configId = users.length > 0 ? scopeConfigId : undefined
       const scopes = users.length > 0 ? users : await scopesOf()
       const stored = await storedNames(database, source, connectionId, configId)

@@ -15,7 +15,7 @@ import { sendPage } from './web-client.ts'
 
 const OPEN_API = '3.1.0'
 
-/** `{id}` of the description is `:id` of the route. */
+/** The description writes `{id}` where the route has `:id`. */
 const isPublicOf =
   ({ laws }: Api) =>
   (method: string, path: string): boolean => {
@@ -26,7 +26,7 @@ const isPublicOf =
 
 export type Describe = () => Promise<string>
 
-/** Before the routes: it collects them as they come. Gives the description, made when it is asked for the first time. */
+/** Call this before the routes are added, since it collects them. Returns the description, which is made on first use. */
 export function installDescription(api: Api, config: Config): Describe {
   const convert = createJsonSchemaTransform({ skipList: [] })
   const routes: RouteOptions[] = []
@@ -36,7 +36,7 @@ export function installDescription(api: Api, config: Config): Describe {
   const mode = accessMode(config)
   const rules = { isPublic: isPublicOf(api), needsSignIn: mode === 'token' || mode === 'oidc' }
   void api.register(swagger, {
-    // `/api-keys` does not lie below `/api`.
+    // `/api-keys` is not a path below `/api`.
     stripBasePath: false,
     openapi: {
       openapi: OPEN_API,
@@ -55,7 +55,7 @@ export function installDescription(api: Api, config: Config): Describe {
   })
   let made: Promise<string> | undefined
   const make = async () => {
-    // One by one, with others answered between them: all at once takes most of a second.
+    // One route at a time, with other requests answered in between: all at once takes most of a second.
     for (const route of routes) {
       const { url, schema = {} } = route
       converted.set(route, convert({ url, schema, route, openapiObject: { openapi: OPEN_API } }))

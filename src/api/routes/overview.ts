@@ -88,7 +88,7 @@ const overview = z.object({
 const NOTHING: Attention = {
   ...{ hasRun: false, runs: [], connections: [], gaps: { count: 0, scopes: 0 }, quarantined: 0 },
 }
-/** What the first page shows, in two answers: what needs a hand at once, numbers when they are calculated. */
+/** The data of the first page in two answers: what needs attention comes at once, the numbers once they are calculated. */
 export const overviewRoutes: Routes = (api, { control, database, services, shared, standstill }) => {
   api.get(
     '/v1/attention',

@@ -1,4 +1,4 @@
-/** The routes that a plugin has of its own. */
+/** Adds the routes that a plugin defines itself. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { doRecorded, recordChange } from '../../control-plane/audit/record.ts'
 import type { Blueprint } from '../../control-plane/records.ts'
@@ -111,7 +111,7 @@ function serverOf(
   }
 }
 
-/** An ADVANCED plan is all that runs; of a NORMAL one the end can be added to. */
+/** An ADVANCED plan is everything that runs; a NORMAL plan can only be extended at its end. */
 const lastTasksOf = ({ id, projectName, mode, plan, afterPlan }: Blueprint): LastTasks => ({
   blueprintId: id,
   projectName,

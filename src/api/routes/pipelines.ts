@@ -28,7 +28,7 @@ import { inTime } from '../in-time.ts'
 import { inTurns, streamEvents } from '../stream.ts'
 
 const tags = ['pipelines']
-/** A number above 0, or a word for it: only unfinished ones. */
+/** A number above 0, or the word `true`: only unfinished runs. */
 const pending = z
   .string()
   .optional()
@@ -62,7 +62,7 @@ const newPipeline = body(
   ],
 ).meta(example({ name: 'four keys', plan: EXAMPLE_PLAN }))
 
-/** A run may have more tasks than fit into one text. */
+/** Sends the tasks in pieces, because a run may have more than fit into one string. */
 async function* inPieces(count: number, pieces: AsyncIterable<readonly unknown[]>): AsyncGenerator<string> {
   yield `{"count":${count},"tasks":[`
   let separator = ''
@@ -135,7 +135,7 @@ const runRoutes: Routes = (api, { database, services, servicesFor, shared, stand
     async (request) => {
       const { id: run } = request.params
       const { standing: all } = await standstill.latest()
-      // While the database is away nobody knows how far it is: whoever asks looks at a run that was under way.
+      // While the database is unavailable nobody knows how far the run is. Clients ask about runs under way, so it counts as one.
       const pipeline = await inTime(database, pipelines.get(run))
       const isOver = pipeline !== undefined && isFinished(pipeline.status)
       const tell = visibleProjects(request) ? standingInGeneral : standingAnswer
@@ -300,7 +300,7 @@ const logRoutes: Routes = (api, { services, admitStream }) => {
 
 export const pipelineRoutes = inTurn(runRoutes, taskRoutes, rerunRoutes, logRoutes)
 
-/** The client knows at once that the answer has begun, though a task that waits writes nothing. */
+/** Sends the headers first, so that the client knows that the answer has begun, even while a waiting task writes nothing. */
 async function* begun<Item>(reply: FastifyReply, items: AsyncIterable<Item>): AsyncGenerator<Item> {
   reply.raw.flushHeaders()
   yield* items

@@ -1,4 +1,4 @@
-/** For those who write schedules and plans by hand: what they mean, and what is wrong with them. */
+/** For people who write schedules and plans by hand: what they mean, and what is wrong with them. */
 import { z } from 'zod'
 import { checkPlan, plannablePlugins } from '../../control-plane/plan/check-plan.ts'
 import { lookAtSchedule } from '../../control-plane/schedule-words.ts'

@@ -41,7 +41,7 @@ const describeTable = ({ name, names, columns }: AnyTable) => ({
   }),
 })
 
-/** Schemas as forms and other programs can read them. */
+/** Descriptions of fields that forms and other programs can read. */
 const describedFields = (fields: Fields) =>
   Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [
@@ -58,7 +58,7 @@ const describedFields = (fields: Fields) =>
 const entitiesOf = ({ entities }: Pick<PluginSpec, 'entities'>) =>
   ALL_ENTITIES.filter((type) => entities.some(({ spec }) => spec.domainTypes.includes(type)))
 
-/** One that works with the connections of another has no form of its own. */
+/** A plugin that uses the connections of another has no form of its own. */
 const describedSource = (source: PluginSpec) =>
   source.settingsOf
     ? []
@@ -83,7 +83,7 @@ const describedSource = (source: PluginSpec) =>
         },
       ]
 
-/** A connection has a name alone, and is its only scope. */
+/** A push connection has only a name, and is its own only scope. */
 const describedPushSource = (source: PushSource) => [
   {
     plugin: source.name,
@@ -133,7 +133,7 @@ const info = z.object({
       name: z.string(),
       description: z.string(),
       tables: z.array(tableInfo),
-      // Clients know it by this spelling.
+      // Clients know this field by this spelling.
       task_mata: z.array(subtask),
     }),
   ),
@@ -144,7 +144,7 @@ const field = z
     kind: z.string(),
     label: z.string(),
     help: z.string().optional(),
-    /** Whether a form has to have it: with the way of signing in that `authMethod` names, or always. */
+    /** True if a form must have the field: always, or with the sign-in method that `authMethod` names. */
     isRequired: z.boolean(),
     default: z.any().optional(),
     suggestion: z.any().optional(),

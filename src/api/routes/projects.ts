@@ -30,7 +30,7 @@ const metrics = z.array(
     'updatedAt',
   ]),
 )
-/** Parts of a project that clients send back with it. */
+/** Fields of a project that clients send back with it. */
 const SHOWN = [
   ...['createdAt', 'updatedAt', '_raw_data_params', '_raw_data_table', '_raw_data_id', '_raw_data_remark'],
   ...['lastPipeline', 'enable'],
@@ -148,7 +148,7 @@ const changeRoutes: Routes = (api, { servicesFor }) => {
       const changes = {
         ...(name !== undefined && { name }),
         ...(description !== undefined && { description }),
-        // Clients of DevLake send an empty list for "as they are".
+        // Clients of DevLake send an empty list to leave the metrics unchanged.
         ...(metricsInput?.length && { metrics: metricsOf(metricsInput) }),
       }
       const { projects } = servicesFor(request)

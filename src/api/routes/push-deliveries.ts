@@ -1,4 +1,4 @@
-/** An inbox for each connection of a push source: what came last, and what became of it. */
+/** An inbox for each connection of a push source: the latest messages, and their results. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -60,7 +60,7 @@ export function pushDeliveryRoutes(api: Api, { name: plugin }: PushSource, { dat
   )
 }
 
-/** Without what only deliveries of sources have. */
+/** Leaves out the columns that only deliveries of sources use. */
 function shown(row: Record<string, unknown>) {
   const {
     plugin: _p,
@@ -76,11 +76,11 @@ function shown(row: Record<string, unknown>) {
 
 const TOO_MANY = 429
 
-/** For a route that takes messages: keeps each, whether it was taken or refused. Nobody is refused because that failed. */
+/** For routes that take messages: records each message, accepted or refused. If that fails, the sender is not refused. */
 export function deliveryKeeper({ database, services }: Pick<ApiContext, 'database' | 'services'>) {
   return (kind: string, place: Place) =>
     async (request: FastifyRequest, reply: FastifyReply, answer: unknown): Promise<unknown> => {
-      // Whoever sends too much must not cost more for it.
+      // Messages beyond the rate limit must not cost more than their refusal.
       if (reply.statusCode === TOO_MANY) return answer
       try {
         const connectionId = await place.knownId(services, request)

@@ -9,12 +9,12 @@ import { id } from '../../plugin-kit/spec/request-values.ts'
 export interface Place {
   readonly path: string
   readonly params: z.ZodObject
-  /** Where whoever sends there must be an operator. */
+  /** Projects in which the sender must be an operator. */
   readonly reach: 'everywhere' | 'path'
-  /** How people call it, for descriptions of routes. */
+  /** The name of this place in descriptions of routes. */
   readonly title: string
   connectionId(services: Services, request: FastifyRequest): Promise<number>
-  /** The same of a request that was refused: makes nothing, and takes what is no connection for none. */
+  /** For requests that were refused: creates nothing, and returns undefined if the address names no connection. */
   knownId(services: Services, request: FastifyRequest): Promise<number | undefined>
 }
 
@@ -23,7 +23,7 @@ export interface Places {
   readonly byName: Place
   /** DevLake's first addresses; scripts still use them. */
   readonly byShortId: Place
-  /** The connection of a project's own, which comes to be with the first message. */
+  /** The project's own connection, which the first message creates. */
   readonly byProject: Place
 }
 
@@ -98,7 +98,7 @@ async function findOrCreate(services: Services, plugin: string, name: string): P
   try {
     return (await services.connections.create(plugin, { name })).id
   } catch (error) {
-    // Of two first messages at once, one finds what the other has made.
+    // If two first messages arrive at once, one finds the connection that the other has created.
     const made = await connectionNamed(services, plugin, name)
     if (made === undefined) throw error
     return made

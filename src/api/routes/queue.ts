@@ -14,7 +14,7 @@ const queue = z.object({
   runTasksOn: z
     .enum(['server', 'workers'])
     .meta({ description: '`server`: servers run the tasks themselves. `workers`: workers take them.' }),
-  /** For clients of the version before; the next one does not send it. */
+  /** For clients of the previous version; the next version does not send it. */
   redis: z.enum(['unused', 'reachable', 'away']).meta({
     deprecated: true,
     description: 'Read `runTasksOn`. `unused` if that is `server`, otherwise `reachable`.',

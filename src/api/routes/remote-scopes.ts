@@ -21,7 +21,7 @@ export const remoteEntry = z
   })
   .meta({ id: 'RemoteScope', description: 'What a source offers: a scope, or a group of them.' })
 
-/** What the other side sends need not be what it sends usually. */
+/** Throws if an entry lacks a field: another server may send something unusual. */
 function understood<Found extends { readonly children: readonly unknown[] }>(found: Found): Found {
   if (found.children.every((each) => remoteEntry.safeParse(each).success)) return found
   throw new TypeError('an entry lacks what every entry has')
@@ -34,12 +34,12 @@ function readToken(token: string): unknown {
     const page = JSON.parse(Buffer.from(token, 'base64').toString())
     if (page !== null && typeof page === 'object' && !Array.isArray(page)) return page
   } catch {
-    // Told below, like any other token that we did not make.
+    // Reported below, like any other token that we did not make.
   }
   throw new UserError('pageToken is not valid: start again without it.')
 }
 
-/** What the source of a connection offers for collection, and its answers to other questions. */
+/** Lists what the source of a connection offers for collection, and passes other requests on to it. */
 export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: ApiContext): void {
   const { name: plugin, title, scope } = source
   const tags = [plugin]
@@ -134,7 +134,7 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
   )
 }
 
-/** Some servers answer with what they were sent, and whoever may ask here may not know the secrets. */
+/** Masks secrets: some servers repeat what they were sent, and users of this route may not know the secrets. */
 function quoted<Value>(client: ApiClient, value: Value): Value {
   const text = JSON.stringify(value) ?? ''
   const clean = client.redact(text)
@@ -143,7 +143,7 @@ function quoted<Value>(client: ApiClient, value: Value): Value {
 
 const PLACE = '/proxy/rest/'
 
-/** As it was sent: names with an encoded slash in them must stay one part. Where it leads is checked when it is asked. */
+/** The path as it was sent, since a name with an encoded slash must stay one part. Where it leads is checked when the request is sent. */
 function pathOf(url: string): string {
   const [path = ''] = url.slice(url.indexOf(PLACE) + PLACE.length).split(/[?#]/)
   if (/^[a-z][a-z0-9+.-]*(?::|%3a)/i.test(path) || path.startsWith('/')) {

@@ -130,7 +130,7 @@ function projectRoutes(api: Api, { plugin, tags }: ScopeConfigContract, { servic
   )
 }
 
-/** Rules by which the scopes of a data source are understood. */
+/** Rules by which the scopes of a data source are interpreted. */
 export function scopeConfigRoutes(api: Api, source: PluginSpec, context: ApiContext): void {
   const contract = scopeConfigContract(source)
   listRoutes(api, contract, context)

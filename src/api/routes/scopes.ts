@@ -160,7 +160,7 @@ function stateRoutes(api: Api, { plugin, tags, base }: ScopeContract, { services
   )
 }
 
-/** Repositories, boards, projects of a connection that are collected. */
+/** Collected repositories, boards and projects of a connection. */
 export function scopeRoutes(api: Api, source: PluginSpec, context: ApiContext): void {
   const contract = scopeContract(source)
   listRoutes(api, contract, context)

@@ -1,4 +1,4 @@
-/** Rules by which scopes join a blueprint by themselves. */
+/** Rules that add scopes to a blueprint automatically. */
 
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-/** Incidents that a category and a component choose, against the deployments of a project. */
+/** Compares incidents of chosen categories and components with the deployments of a project. */
 
 import { measureOne, measureSeries } from '../../control-plane/measure.ts'
 import { counted } from '../../counted.ts'
@@ -19,12 +19,12 @@ import { aboutMetric, filterOf } from '../metric-filter.ts'
 
 const COLUMNS = ['month', 'incidents', 'deployments', 'changeFailureRate', 'recoveryMinutes', 'unresolved']
 
-/** `24/03` */
+/** For example `24/03`. */
 const monthOf = (start: Date) => start.toISOString().slice(2, 7).replace('-', '/')
 
 const upperFirst = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 
-/** What of the recovery time is none: it goes on. */
+/** Counts the incidents that have no recovery time, because they are not resolved yet. */
 function unresolvedIn(months: readonly { readonly unresolved: number }[], incidents: number) {
   const count = months.reduce((sum, { unresolved }) => sum + unresolved, 0)
   return { count, how: unresolvedSentence(count, incidents) }
@@ -49,7 +49,7 @@ export const serviceReportRoutes: Routes = (api, { database, plugins }) => {
     }))
   }
 
-  /** What the rate divides; its definition says it for any project. */
+  /** The two numbers that the change failure rate divides. The definition of the metric describes it for any project. */
   async function divisionOf(filter: MetricFilter) {
     const incidents = await readMetric(database, serviceIncidentCount, filter)
     const deployments = await readMetric(database, deploymentFrequency, filter)

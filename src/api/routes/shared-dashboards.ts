@@ -1,4 +1,4 @@
-/** Public links to dashboards. Who has one sees that dashboard with its values, and nothing else. */
+/** Public links to dashboards. Whoever has a link sees that dashboard with its values, and nothing else. */
 
 import { findDashboard } from '../../control-plane/own-dashboards.ts'
 import {
@@ -130,7 +130,7 @@ const viewRoutes: Routes = (api, { database, secrets }) => {
 
 export const sharedDashboardRoutes = inTurn(linkRoutes, viewRoutes)
 
-/** A link never asks: what has no value to begin with must have been chosen. */
+/** A link does not ask for values, so every variable without an initial value needs a chosen one. */
 function requireValues({ variables }: Dashboard, values: SharedDashboard['values']): void {
   const names = variables.map(({ name }) => name)
   const unknown = Object.keys(values).find((name) => !names.includes(name))
@@ -142,6 +142,6 @@ function requireValues({ variables }: Dashboard, values: SharedDashboard['values
   if (open) throw new UserError(`${open.name} is missing: choose one before the dashboard is shared.`)
 }
 
-/** Of a dashboard of one's own, those that the panel knows. */
+/** For a panel on a dashboard of a user: those values that the panel's original dashboard has as variables. */
 const ownValues = ({ values }: SharedDashboard, { variables }: Dashboard): SharedDashboard['values'] =>
   Object.fromEntries(Object.entries(values).filter(([name]) => variables.some((each) => each.name === name)))

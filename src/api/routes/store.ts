@@ -10,7 +10,7 @@ import { answers } from '../contract/common.ts'
 const tags = ['store']
 const params = z.object({ key: z.string().min(1).max(255) })
 
-/** Small things that the web page remembers. */
+/** Small values that the web page stores. */
 export const storeRoutes: Routes = (api, { database }) => {
   api.get(
     '/store/:key',

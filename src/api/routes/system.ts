@@ -7,7 +7,7 @@ import { answers, streams, success } from '../contract/common.ts'
 import { done, envelope } from '../envelope.ts'
 
 const tags = ['system']
-/** A database that does not answer for so long is not in good health. */
+/** A database that takes longer to answer is not in good health. */
 const HEALTH_MS = 5000
 
 export const systemRoutes: Routes = (api, { database: { kysely } }) => {
@@ -26,7 +26,7 @@ export const systemRoutes: Routes = (api, { database: { kysely } }) => {
     },
     async (_request, reply) => reply.type('text/plain; charset=utf-8').send(''),
   )
-  // Tables are made to match before the server listens: only the database may be missing.
+  // The tables are brought up to date before the server listens, so only the database may be missing.
   api.get(
     '/ready',
     {

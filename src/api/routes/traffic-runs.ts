@@ -149,7 +149,7 @@ const requestRoutes: Routes = (api, { database }) => {
   )
 }
 
-/** As JSON has it. */
+/** With the time as text, as JSON has it. */
 const statusJson = ({ next, ...status }: SwitchStatus) =>
   ({ ...status, next: { ...next, at: next.at?.toISOString() ?? null } }) as z.output<typeof statusRecord>
 
@@ -206,5 +206,5 @@ const journalRoutes: Routes = (api, { database, admitStream }) => {
   }
 }
 
-/** Switches at work: what moves them on, and what came of it. */
+/** Running switches: the routes that move them on, and those that tell what happened. */
 export const trafficRunRoutes = inTurn(transitionRoutes, gateRoutes, requestRoutes, journalRoutes)

@@ -21,7 +21,7 @@ const describeImport = ({ plan, questions, findings }: Imported) => ({
   findings: [...findings],
 })
 
-/** What looks at clusters and AWS before a switch begins. */
+/** Routes that examine clusters and AWS before a switch begins. */
 export const trafficSurveyRoutes: Routes = (api, { database, heavy }) => {
   const engine = engineOn(database)
   api.get(

@@ -243,5 +243,5 @@ const simulateRoutes: Routes = (api, { database, heavy }) => {
   )
 }
 
-/** Plans of switches, and what can be told of them without acting. */
+/** Plans of switches, and everything that can be found out about them without acting. */
 export const trafficRoutes = inTurn(planRoutes, switchRoutes, manifestRoutes, simulateRoutes)

@@ -16,7 +16,7 @@ const NOT_BUILT = page(
 <p><a href="/swagger/doc.json">The description of the API, for programs</a></p>`,
 )
 
-/** Read each time: a client that is built again is seen at once. */
+/** Read each time, so that a newly built client is served at once. */
 export async function sendPage(reply: FastifyReply, file: 'index.html' | 'reference.html') {
   const text = await readFile(join(BUILT, file), 'utf8').catch(() => NOT_BUILT)
   return reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(text)

@@ -1,4 +1,4 @@
-/** Services whose changes are recorded, each in the transaction that makes it. */
+/** Wraps the services so that each change is recorded in the transaction that makes it. */
 import { retrying } from '../../database/write.ts'
 import type {
   BlueprintService,
@@ -12,7 +12,7 @@ import type {
 } from '../services.ts'
 import { type Action, type Actor, recordChange, SELECTORS } from './record.ts'
 
-/** Runs `body` in one transaction; whoever waits for changes is told of them when it has ended. */
+/** Runs `body` in one transaction. Listeners are told of its changes only after it has been committed. */
 export async function inOneTransaction<Result>(
   context: ServiceContext,
   body: (inside: ServiceContext) => Promise<Result>,
@@ -34,11 +34,11 @@ export async function inOneTransaction<Result>(
   return result
 }
 
-/** Methods that change nothing. All others are named below: one that is forgotten does not compile. */
+/** Picks the methods that change nothing. All other methods are listed one by one below, so that forgetting one is a compile error. */
 const reading = <Service, Name extends keyof Service>(service: Service, ...names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, service[name]])) as Pick<Service, Name>
 
-/** Makes a change in a transaction, together with its entry. */
+/** Makes a change and writes its audit entry in one transaction. */
 type Record = <Result>(
   action: Action,
   subject: string,
@@ -49,7 +49,7 @@ type Record = <Result>(
 
 const nothing = async () => null
 
-/** The same services; what they change on behalf of `actor` is recorded. `build` makes them on a transaction. */
+/** Returns services that record each change with `actor` as its author. `build` makes the services for a transaction. */
 export function audited(actor: Actor, context: ServiceContext, build: (context: ServiceContext) => Services): Services {
   const services = build({ ...context, actor })
   const recorded: Record = (action, subject, key, read, act) =>
@@ -58,7 +58,7 @@ export function audited(actor: Actor, context: ServiceContext, build: (context: 
       const before = await read(own)
       const result = await act(own)
       await recordChange(inside.database.kysely, actor, {
-        // Nobody wrote what selectors find.
+        // Scopes that selectors find were entered by nobody, so the entry says `adopt`.
         action: actor === SELECTORS ? 'adopt' : action,
         subject,
         key: String(typeof key === 'function' ? key(result) : key),
@@ -68,7 +68,7 @@ export function audited(actor: Actor, context: ServiceContext, build: (context: 
       return result
     })
   return {
-    // These record what they do themselves.
+    // These services write their own audit entries.
     ...reading(services, 'pipelines', 'collected', 'parsePlan'),
     projects: auditedProjects(services.projects, recorded),
     blueprints: auditedBlueprints(services.blueprints, recorded),
@@ -101,7 +101,7 @@ const auditedProjects = (service: ProjectService, recorded: Record): ProjectServ
 
 const auditedBlueprints = (service: BlueprintService, recorded: Record): BlueprintService => ({
   ...reading(service, 'list', 'get', 'preview', 'previewOf'),
-  // Asks sources before it changes anything; the pipeline that it makes is recorded with it.
+  // Asks sources before it changes anything. The pipeline that it creates is recorded when it is created.
   trigger: service.trigger,
   create: (blueprint) =>
     recorded(
@@ -183,7 +183,7 @@ const auditedScopes = (service: ScopeService, recorded: Record): ScopeService =>
       async (own) => (await own.scopes.get(plugin, connectionId, id)).scope,
       (own) => own.scopes.update(plugin, connectionId, id, changes, seen),
     ),
-  // Continues over many transactions, and records them itself.
+  // Works in many transactions and writes the audit entries itself.
   remove: service.remove,
 })
 

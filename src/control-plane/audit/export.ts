@@ -1,4 +1,4 @@
-/** The audit for other systems: one JSON object a line, oldest first. */
+/** Exports the audit log for other systems: one JSON object per line, oldest first. */
 
 import type { Database } from '../../database/database.ts'
 import type { RowOf } from '../../database/table.ts'
@@ -26,10 +26,10 @@ export const chosen =
       query,
     )
 
-/** An entry may have hundreds of kilobytes. */
+/** Entries read at once. Few, because one entry may have hundreds of kilobytes. */
 const AT_ONCE = 50
 
-/** Reads on by ids, so that a slow reader holds no connection. */
+/** Reads in pages by id, so that a slow reader holds no database connection. */
 export async function* auditLines(database: Database, filter: AuditFilter = {}, after = 0): AsyncGenerator<string> {
   for (let last = after; ; ) {
     const rows = await selectRows(database.kysely, auditEntries, (query) =>

@@ -1,13 +1,13 @@
-/** Every change leaves an entry: who, when, what, and how it was before and after, secrets masked. */
+/** Every change leaves an audit entry that tells who changed what and when, and the state before and after, with secrets masked. */
 import type { Database } from '../../database/database.ts'
 import { retrying } from '../../database/write.ts'
 import { maskSecrets } from '../../secrets.ts'
 import { auditEntries } from '../../system/access.ts'
 import { insertRow, type Queries } from '../store.ts'
 
-/** Who changes something: a person, the holder of a token or an API key, or Weir itself. */
+/** The author of a change: a person, the holder of a token or an API key, or Weir itself. */
 export interface Actor {
-  /** The same for the same one, whatever they are called: `token:ci`, `work:ada`, `api-key:7`, `schedule`. */
+  /** Stays the same when the name changes: `token:ci`, `work:ada`, `api-key:7`, `schedule`. */
   readonly id: string
   readonly name: string
   readonly email: string
@@ -15,12 +15,12 @@ export interface Actor {
   readonly address: string
 }
 
-/** Runs that the schedule starts, and scopes that selectors find. */
+/** The authors of runs that the schedule starts, and of scopes that selectors find. */
 export const SCHEDULE: Actor = { id: 'schedule', name: 'schedule', email: '', address: '' }
 export const SELECTORS: Actor = { id: 'selectors', name: 'scope selectors', email: '', address: '' }
-/** Calculations of projects that something was sent to. */
+/** The author of calculations that start because a tool sent data to a project. */
 export const MESSAGES: Actor = { id: 'messages', name: 'what was sent', email: '', address: '' }
-/** Code that nobody has spoken for, such as a test. */
+/** The author when the code names none, as in a test. */
 export const NOBODY: Actor = { id: 'weir', name: '', email: '', address: '' }
 
 export const ACTIONS = [
@@ -34,16 +34,16 @@ export interface Change {
   readonly action: Action
   /** Such as `github connection`. */
   readonly subject: string
-  /** Its name or id. */
+  /** The name or id of the changed record. */
   readonly key: string
   readonly before: unknown
   readonly after: unknown
 }
 
-/** The column holds less than a blueprint of thousands of scopes. */
+/** Longer states are replaced by their length, because the column cannot hold a blueprint of thousands of scopes. */
 const LONGEST_STATE = 200_000
 function stateOf(value: unknown): unknown {
-  // A NORMAL plan is made again from the rest.
+  // The plan of a NORMAL blueprint is computed from its other fields, so it is left out.
   const state = isObject(value) && value.mode === 'NORMAL' ? { ...value, plan: undefined } : (value ?? null)
   const masked = maskSecrets(state)
   const { length } = JSON.stringify(masked)
@@ -51,7 +51,7 @@ function stateOf(value: unknown): unknown {
 }
 const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object'
 
-/** `queries` is the transaction of the change: there is none without its entry, and no entry without its change. */
+/** `queries` must be the transaction of the change, so that neither the change nor its entry exists without the other. */
 export async function recordChange(queries: Queries, actor: Actor, change: Change): Promise<void> {
   await insertRow(queries, auditEntries, {
     actor_id: actor.id,
@@ -66,7 +66,7 @@ export async function recordChange(queries: Queries, actor: Actor, change: Chang
   })
 }
 
-/** Does something in a transaction, together with its entry; `after` is what it gives. */
+/** Runs `act` and writes its audit entry in one transaction. The result of `act` is recorded as the state after the change. */
 export const doRecorded = <Result>(
   database: Database,
   actor: Actor,

@@ -1,4 +1,7 @@
-/** Rules that nobody wrote, told wherever a plan or a number that rests on them is shown. */
+/**
+ * Finds the default rules that apply where no scope config exists. They are listed wherever a plan or number that depends on
+ * them is shown.
+ */
 
 import type { PluginSpec } from '../../plugin-kit/spec/plugin.ts'
 import { assumedRules } from '../../plugin-kit/task/assumed-rules.ts'
@@ -20,7 +23,7 @@ export async function assumptionsOf(context: Context, connections: Connections):
 export const assumptionsOfProject = async (context: Context, project: string): Promise<Assumption[]> =>
   assumptionsOf(context, await connectionsOfProject(context, project))
 
-/** What the blueprint of a project collects. */
+/** The connections and scopes that the blueprint of a project collects. */
 export async function connectionsOfProject({ database: { kysely } }: Context, project: string): Promise<Connections> {
   const own = kysely.selectFrom(blueprints.name).select('id').where('project_name', '=', project)
   const rows = await selectRows(kysely, blueprintScopes, (query) => query.where('blueprint_id', 'in', own))

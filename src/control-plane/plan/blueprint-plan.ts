@@ -5,7 +5,7 @@ import type { Blueprint, SyncPolicy } from '../records.ts'
 import type { ServiceContext } from '../services.ts'
 import { makePlan } from './make-plan.ts'
 
-/** ADVANCED runs as it is written; NORMAL is planned again from what is configured now. */
+/** An ADVANCED blueprint runs its plan as written. The plan of a NORMAL one is made again from the current configuration. */
 export async function planOf(
   context: ServiceContext,
   blueprint: UnsavedBlueprint & Pick<Blueprint, 'problem'>,
@@ -15,7 +15,7 @@ export async function planOf(
   return blueprint.mode === 'ADVANCED' ? blueprint.plan : makePlan(context, blueprint, flags)
 }
 
-/** What a plan is made of has to be there: an empty one would be another. */
+/** Throws when a stored part that the plan needs cannot be read. Treating it as empty would give another plan. */
 export function requireReadable(
   { mode, problem }: Pick<Blueprint, 'mode' | 'problem'>,
   replaced: Readonly<Record<string, unknown>> = {},

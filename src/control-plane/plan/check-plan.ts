@@ -1,4 +1,4 @@
-/** Helps those who write plans by hand: what may stand in one, and what is wrong or odd about theirs, with its place. */
+/** Helps people who write plans by hand: lists what a plan may contain, and reports mistakes and oddities with their place. */
 import { hintOf, shortName } from '../../nearest.ts'
 import { oddValue, optionsOf } from '../../plugin-kit/define/task-options.ts'
 import type { PlanTask } from '../../plugin-kit/spec/plan.ts'
@@ -10,7 +10,7 @@ import { PlanError, type PlanPath, stagesOf, tasksOf } from './stages.ts'
 export interface PlanProblem {
   readonly path: PlanPath
   readonly message: string
-  /** An error is refused when the plan is saved; what is odd would run, and likely fail or do nothing. */
+  /** A plan with an `error` cannot be saved. An `odd` one runs, but will probably fail or do nothing. */
   readonly severity: 'error' | 'odd'
 }
 
@@ -26,7 +26,7 @@ export interface PlannablePlugin {
   readonly template: PlanTask
 }
 
-/** More than these nobody reads. */
+/** The number of problems reported at most; nobody reads more. */
 const MOST = 100
 
 export const plannablePlugins = (plugins: readonly Plugin[]): PlannablePlugin[] =>

@@ -1,4 +1,4 @@
-/** The rows of the domain model that a scope stands for: a repository is a repos row and a boards row. */
+/** Finds the domain rows that represent a scope. A repository, for example, is a row in `repos` and one in `boards`. */
 
 import type { TableRow } from '../../database/table.ts'
 import { RecordError } from '../../errors.ts'
@@ -20,7 +20,7 @@ const TABLE_OF: Record<DomainType, string> = {
 }
 export const ALL_ENTITIES = Object.keys(TABLE_OF) as DomainType[]
 
-/** Words that are no domain types are ignored; none at all means all. */
+/** Ignores words that are not domain types. When none is left, all types are meant. */
 export function entitiesOf(words: readonly string[] | null | undefined): ReadonlySet<DomainType> {
   const known = ALL_ENTITIES.filter((entity) => words?.includes(entity))
   return new Set(known.length > 0 ? known : ALL_ENTITIES)
@@ -48,13 +48,13 @@ function rowsOf(source: PluginSpec, connectionId: number, scope: SettingsRow): r
   try {
     return convertedOf(source, connectionId, scope)
   } catch (error) {
-    // Stored without what its rows are named by: there are none, and it can be deleted.
+    // The scope was stored without the fields that its row ids are made of. It has no domain rows, and can still be deleted.
     if (error instanceof RecordError) return []
     throw error
   }
 }
 
-/** Of whatever entity the scope's own is. */
+/** The conversion of any entity; which entity belongs to the scope is known only at run time. */
 type Rows = NonNullable<NonNullable<Entity['spec']['convert']>['rows']>
 type Row = Parameters<Rows>[0]
 type Context = Parameters<Rows>[1]

@@ -1,4 +1,4 @@
-/** A NORMAL blueprint becomes stages: project mapping, then every scope, then the project's metrics. */
+/** Turns a NORMAL blueprint into stages: project mapping, then every scope, then the metrics of the project. */
 
 import type { AnyTable } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
@@ -36,7 +36,10 @@ export async function makePlan(
   ]
 }
 
-/** What the numbers need of a project whose data is there: its scopes and its metrics, without collecting or converting. */
+/**
+ * Makes a plan that only recalculates the numbers of a project from stored data: project mapping and metrics, without
+ * collecting or converting.
+ */
 export async function makeCalculationPlan(
   context: Context,
   { projectName, connections }: Pick<Planned, 'projectName' | 'connections'>,
@@ -70,7 +73,7 @@ interface SourcePlan {
   readonly domainScopes: readonly DomainScope[]
 }
 
-/** One stage a scope, so that the scopes of a connection do not fight for its quota. */
+/** Plans one stage per scope, so that the scopes of a connection do not compete for its request quota. */
 async function planSource(context: Context, connection: BlueprintConnection): Promise<SourcePlan> {
   const plugin = pluginNamed(context.plugins, connection.pluginName)
   const { source, pushSource } = plugin
@@ -81,7 +84,7 @@ async function planSource(context: Context, connection: BlueprintConnection): Pr
     if (!row) throw new UserError(`There is no ${plugin.name} connection ${connectionId}.`)
     return row
   }
-  // Nothing is asked of a push source: what it pushed is there.
+  // A push source is not collected from: the data that it pushed is stored already.
   if (pushSource) {
     const { name } = await stored(pushSource.connections)
     return { plan: [], domainScopes: pushSource.scopes({ id: connectionId, name: String(name) }).map(domainScopeOf) }
@@ -90,7 +93,7 @@ async function planSource(context: Context, connection: BlueprintConnection): Pr
   const { connections, scopeConfigs, settingsOf } = settingsTables(source)
   const row = await stored(connections)
   const worker = workerOf(context.plugins, plugin, source.plan?.plugin?.(settingsOf(connections, row)))
-  /** Alike for all scopes of a scope config, of which there are few. */
+  /** The same for all scopes with one scope config. Computed once per config, since there are few configs and many scopes. */
   const rulesOf = ({ entities: words, ...config }: SettingsRow = {}) => {
     const entities = entitiesOf(Array.isArray(words) ? words : null)
     return { entities, subtasks: subtasksFor(worker, entities), settings: settingsOf(scopeConfigs, config) }
@@ -117,7 +120,7 @@ async function planSource(context: Context, connection: BlueprintConnection): Pr
   return { plan: waiting.length > 0 ? [...stages, waiting] : stages, domainScopes }
 }
 
-/** The plugin that collects, which another may stand in for. */
+/** Returns the plugin that collects: the stand-in if there is one of that name, otherwise the plugin itself. */
 export const workerOf = (plugins: readonly Plugin[], plugin: Plugin, standIn: string | undefined): Plugin =>
   plugins.find(({ name }) => name === standIn) ?? plugin
 
@@ -133,13 +136,13 @@ async function scopesOf({ database }: Context, source: PluginSpec, { connectionI
   })
 }
 
-/** How a task names its scope: everything that the plugin looks scopes up by. */
+/** The task options that identify a scope: all fields by which the plugin looks scopes up. */
 export const optionsOf = (source: PluginSpec, scope: SettingsRow): Record<string, unknown> => ({
   connectionId: scope.connection_id,
   ...Object.fromEntries(Object.entries(source.scope.options).map(([option, column]) => [option, scope[column]])),
 })
 
-/** Everything that only reads what is stored; git history is left out where something else is there to do. */
+/** Keeps what only reads stored data. Tasks that read a git history are dropped unless they are alone in their stage. */
 function withoutCollectors(plugins: readonly Plugin[], plan: Plan): Plan {
   const collecting = new Set(plugins.filter(({ plans }) => plans?.withScope).map(({ name }) => name))
   return plan
@@ -147,7 +150,7 @@ function withoutCollectors(plugins: readonly Plugin[], plan: Plan): Plan {
       stage
         .filter(({ plugin }) => !collecting.has(plugin) || stage.length === 1)
         .map((task) => ({ ...task, subtasks: task.subtasks?.filter((name) => !isCollectorName(name)) ?? [] }))
-        // An empty list would mean "those that run by default", collectors included.
+        // An empty list would mean "those that run by default", collectors included, so a task that lost all its subtasks is dropped.
         .filter((task, index) => task.subtasks.length > 0 || !stage[index]?.subtasks?.length),
     )
     .filter((stage) => stage.length > 0)

@@ -1,4 +1,4 @@
-/** Metrics that a project may switch on: each is a plugin that adds to its plan. */
+/** Metrics that a project may switch on. Each is a plugin that adds stages to the plan of the project. */
 import { UserError } from '../../errors.ts'
 import { policyOf } from '../../metrics/policy.ts'
 import { unknownName } from '../../nearest.ts'
@@ -13,10 +13,10 @@ export const metricsOf = (plugins: readonly Plugin[]): ReadonlyMap<string, Metri
 const isObject = (value: unknown): value is MetricOption =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-/** As it is stored with a project; some clients send an empty text for none. */
+/** The option as stored with a project. Some clients send an empty text for "none". */
 export const metricOption = (stored: unknown): MetricOption => (isObject(stored) ? stored : {})
 
-/** Refuses what may not be stored. */
+/** Throws when a metric is unknown or its option is invalid. */
 export function checkMetric(plugins: readonly Plugin[], name: string, input: unknown): void {
   const metrics = metricsOf(plugins)
   const metric = metrics.get(name)

@@ -6,7 +6,7 @@ import { pickNames } from '../settings.ts'
 import { selectSubtasks } from './select-subtasks.ts'
 import { PlanError, stagesOf, type TaskPlace, tasksOf } from './stages.ts'
 
-/** A plan that users wrote: checked, and in one spelling. */
+/** Checks a plan that users wrote and normalises its spelling. */
 export function parsePlan(plugins: readonly Plugin[], plan: unknown, name = 'plan'): Plan {
   const { stages, placeOf } = stagesOf(plan, name)
   return stages.map((stage, row) =>
@@ -45,7 +45,7 @@ export function parseTask(plugins: readonly Plugin[], task: unknown, { title: pl
 
 export const countTasks = (plan: Plan): number => plan.reduce((sum, stage) => sum + stage.length, 0)
 
-/** Stage i of all plans runs together. */
+/** Merges plans so that stage i of all of them runs together. */
 export function mergePlans(plans: readonly Plan[]): Plan {
   const length = Math.max(0, ...plans.map((plan) => plan.length))
   return Array.from({ length }, (_, index) => plans.flatMap((plan) => plan[index] ?? []))

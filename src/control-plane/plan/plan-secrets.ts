@@ -1,10 +1,13 @@
-/** Plans come back as they were shown: what is masked in them stands for what is stored, towards the same servers. */
+/**
+ * Clients send plans back with secrets masked. A mask is replaced by the stored secret, but only if the task still talks to
+ * the same servers.
+ */
 import { isSecretName, serverOf } from '../../address-secrets.ts'
 import { UserError } from '../../errors.ts'
 import type { Plan, PlanTask } from '../../plugin-kit/spec/plan.ts'
 import { hasMask, isMask, maskSecrets } from '../../secrets.ts'
 
-/** A text in the options of a task. */
+/** A text value within the options of a task. */
 interface Leaf {
   /** Such as `proxy` or `headers.0.token`. */
   readonly place: string
@@ -12,7 +15,10 @@ interface Leaf {
   readonly isSecret: boolean
 }
 
-/** The plan with its secrets. Refuses masks that stand for nothing: as secrets they would open nothing. */
+/**
+ * Returns the plan with its secrets in place of masks. Throws when a mask matches no stored secret, since the mask itself
+ * would be useless as a secret.
+ */
 export function restoreSecrets(input: Plan, stored: Plan | null = null, name = 'plan'): Plan {
   let byMasks: ReadonlyMap<string, PlanTask> | undefined
   return input.map((stage, row) =>
@@ -33,7 +39,7 @@ export function restoreSecrets(input: Plan, stored: Plan | null = null, name = '
 
 const isMasked = ({ text, isSecret }: Leaf) => (isSecret || text.includes('-----BEGIN ') ? isMask(text) : hasMask(text))
 
-/** Tasks move when others are put before them. */
+/** Indexes tasks by their masked content, because a task changes its position when others are inserted before it. */
 const indexOf = (plan: Plan): ReadonlyMap<string, PlanTask> =>
   new Map(plan.flat().map((task) => [keyOf(task, leavesOf(maskSecrets(task.options)).filter(isMasked)), task]))
 
@@ -61,7 +67,7 @@ function leavesOf(value: unknown, place = '', isSecret = false): Leaf[] {
   )
 }
 
-/** What is masked in `sent`, as `stored` has it. */
+/** Replaces each mask in `input` by the value at the same place in `stored`. */
 function restored<Value>(input: Value, stored: unknown, isSecret = false): Value {
   if (typeof input === 'string') return isMasked({ place: '', text: input, isSecret }) ? (stored as Value) : input
   if (input === null || typeof input !== 'object') return input

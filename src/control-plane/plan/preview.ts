@@ -11,33 +11,36 @@ import { jsonWithin, LONGEST_SHOWN } from './stored-plans.ts'
 import { taskTitle } from './task-title.ts'
 
 export interface TaskEstimate {
-  /** Place in the plan, both from 1. */
+  /** Stage and column in the plan, both counted from 1. */
   readonly stage: number
   readonly column: number
   readonly plugin: string
-  /** What the task is about, e.g. the name of a repository or a project. */
+  /** The subject of the task, such as the name of a repository or a project. */
   readonly title: string
   readonly requests: number | null
   readonly seconds: number | null
-  /** The last completed run of this very scope, other scopes of the plugin, or nothing. */
+  /** The estimate is based on the last completed run of this scope, on other scopes of the plugin, or on nothing. */
   readonly basis: 'last run' | 'similar scopes' | 'unknown'
 }
 export interface PlanPreview {
   /** Empty when it is too long for an answer; `tasks` has all of it. */
   readonly plan: Plan
   readonly tasks: readonly TaskEstimate[]
-  /** Of the whole plan: requests added up, stages added up with the slowest task of each; null when a part is unknown. */
+  /**
+   * Totals of the whole plan: the sum of all requests, and for time the slowest task of each stage added up. Null when a part
+   * is unknown.
+   */
   readonly requests: number | null
   readonly seconds: number | null
-  /** Rules that hold because nobody wrote others. */
+  /** Default rules that apply because there is no scope config. */
   readonly assumptions: readonly Assumption[]
 }
 
-/** Equal for tasks that do the same on the same scope. */
+/** A fingerprint that is equal for tasks that do the same work on the same scope. */
 export const scopeMark = ({ plugin, options, subtasks }: PlanTask): string =>
   fingerprint([plugin, options, subtasks ?? []])
 
-/** Other scopes whose average stands in for a scope that never ran. */
+/** The number of recent runs of other scopes that are averaged to estimate a scope that never ran. */
 const SIMILAR = 20
 
 interface PastRun {

@@ -3,12 +3,12 @@ import { hintOf, shortName } from '../../nearest.ts'
 import type { Plugin } from '../../plugin-kit/spec/plugin.ts'
 import type { DomainType, Subtask } from '../../plugin-kit/spec/subtask.ts'
 
-/** By its public name, as DevLake does it. */
+/** Recognises collectors by their public name, as DevLake does. */
 export const isCollectorName = (name: string): boolean => /collect/i.test(name)
-/** A clone asks the source as collectors do, but runs even when collectors are skipped. */
+/** A git clone reads from the source like a collector, but it runs even when collectors are skipped. */
 export const countsAsCollector = (name: string): boolean => isCollectorName(name) || /clone git repo/i.test(name)
 
-/** What a task runs, in the plugin's own order: the named subtasks, or those that run by default. */
+/** Returns the subtasks that a task runs, in the order of the plugin: the named ones, or those that run by default. */
 export function selectSubtasks(
   plugin: Plugin,
   named: readonly string[] | null,
@@ -45,7 +45,7 @@ export function withSubtaskDefaults(plugins: readonly Plugin[], wishes: readonly
   )
   if (byName.size === 0) return plugins
   const known = new Set(plugins.flatMap(({ name, subtasks }) => subtasks.map((subtask) => `${name}:${subtask.name}`)))
-  // Lists made for DevLake name plugins that are not here.
+  // Lists made for DevLake may name plugins that Weir does not have.
   const isHere = (name: string) => plugins.some((plugin) => name.startsWith(`${plugin.name}:`))
   const unknown = [...byName.keys()].find((name) => isHere(name) && !known.has(name))
   if (unknown) throw new UserError(`ENABLE_SUBTASKS_BY_DEFAULT names ${unknown}, but there is no such subtask.`)

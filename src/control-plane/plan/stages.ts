@@ -1,7 +1,7 @@
 /** The two ways to write a plan: a list of stages, each a list of tasks; or a list of tasks, which is one stage. */
 import { UserError } from '../../errors.ts'
 
-/** Where something stands in a plan as it is written: stage (if it has stages) and task, from 0, and the field. */
+/** A position in a plan as the user wrote it: stage (if the plan has stages) and task, both from 0, then the field. */
 export type PlanPath = readonly (string | number)[]
 
 export class PlanError extends UserError {
@@ -19,7 +19,7 @@ export interface TaskPlace {
 }
 
 export interface Stages {
-  /** What should be lists of tasks; `tasksOf` checks it. */
+  /** Each should be a list of tasks; `tasksOf` checks that. */
   readonly stages: readonly unknown[]
   readonly placeOf: (row: number, column: number) => TaskPlace
 }

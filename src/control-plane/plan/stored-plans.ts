@@ -1,4 +1,4 @@
-/** Plans in the table of their own: only who shows or runs one reads it. */
+/** Plans are stored in a separate table, so that they are read only when a plan is shown or run. */
 
 import { UserError } from '../../errors.ts'
 import type { Plan, PlanTask } from '../../plugin-kit/spec/plan.ts'
@@ -13,15 +13,15 @@ export type PlanField = (typeof PLAN_FIELDS)[number]
 
 export type StoredPlans = { readonly [Field in PlanField]?: Plan } & { readonly problem?: Problem }
 
-/** Characters of JSON. Longer plans are left out of lists, where fifty of them would stand together. */
+/** In characters of JSON. Longer plans are left out of lists, where fifty of them would come in one answer. */
 export const LONGEST_LISTED = 100_000
 /**
- * A plan that can be made again, or that the tasks of a run tell as well, is kept to be shown. Clients send blueprints
- * back whole, so what is shown has to fit into a request beside the scopes.
+ * A longer plan is not stored where it is kept only to be shown: it can be made again, or the tasks of the run tell the same.
+ * Clients send blueprints back whole, so a shown plan must fit into a request together with the scopes.
  */
 export const LONGEST_SHOWN = { blueprint: 1_000_000, pipeline: 4_000_000 } as const
 
-/** By subject, those up to `most` characters. */
+/** Reads plans of up to `most` characters, by the id of their blueprint or pipeline. */
 export async function readPlans(
   queries: Queries,
   subject: Subject,
@@ -52,7 +52,7 @@ function openPlan(content: string, secrets: Secrets): Plan {
 const isTask = (task: Partial<PlanTask> | null) =>
   typeof task?.plugin === 'string' && task.options !== null && typeof task.options === 'object'
 
-/** Replaces all plans of a subject. What is longer than `most` is not kept. */
+/** Replaces all plans of a blueprint or pipeline. A plan longer than its `most` is not stored. */
 export async function writePlans(
   queries: Queries,
   { subject, subject_id }: { readonly subject: Subject; readonly subject_id: number },
@@ -72,7 +72,7 @@ export async function writePlans(
 export const deletePlans = (queries: Queries, subject: Subject, subject_id: number): Promise<number> =>
   deleteRows(queries, plans, { subject, subject_id })
 
-/** Undefined when it is longer; then most of it was not even made. */
+/** Returns the plan as JSON, or undefined when that is longer than `most`. Stops early, so that a very long text is never built. */
 export function jsonWithin(plan: Plan, most: number): string | undefined {
   let length = 2
   const stages: string[] = []

@@ -3,11 +3,11 @@ import type { PlanTask } from '../../plugin-kit/spec/plan.ts'
 
 type Named = Pick<PlanTask, 'plugin' | 'options'>
 
-/** Options that name what a task is about, the best for people first. */
+/** Options that name the subject of a task, the most readable first. */
 const NAMES = ['fullName', 'projectName', 'projectSlug', 'name', 'url', 'repoId']
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
-/** Addresses may carry credentials, before the host and as parameters. */
+/** Removes credentials from addresses, which may stand before the host or in parameters. */
 const clean = (name: string) => bareAddress(name.replace(/\/\/[^/@]*@/, '//'))
 
 function nameOf({ options }: Named): string | undefined {
@@ -16,13 +16,13 @@ function nameOf({ options }: Named): string | undefined {
   return options.boardId ? `board ${options.boardId}` : undefined
 }
 
-/** What a task is about, such as a repository or a project; its plugin where nothing tells. */
+/** The subject of a task, such as a repository or a project; the name of its plugin when the options name nothing. */
 export const taskTitle = (task: Named): string => {
   const other = Object.values(task.options).find(isText)
   return nameOf(task) ?? (other === undefined ? task.plugin : clean(other))
 }
 
-/** A failure that says of what; many name it themselves. */
+/** Adds the subject of the task to a failure message, unless the message contains it already. */
 export function namedFailure(task: Named, message: string): string {
   const name = nameOf(task)
   return name === undefined || message.includes(name) ? message : `${name}: ${message}`
