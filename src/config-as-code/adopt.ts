@@ -1,4 +1,4 @@
-/** Before a blueprint runs: scopes that have come to match its selectors join it. */
+/** Adds scopes that newly match the selectors of a blueprint to it, before the blueprint runs. */
 
 import { joined } from '../control-plane/blueprint-rows.ts'
 import type { Blueprint, BlueprintConnection } from '../control-plane/records.ts'
@@ -13,10 +13,10 @@ import { type ConnectionSelectors, readSelectors } from './stored-selectors.ts'
 
 type Context = Pick<ServiceContext, 'database' | 'plugins' | 'log'>
 
-/** Longer than this nobody waits for the lists of sources: what is known already is collected. */
+/** The longest wait for the lists of sources. After that, only scopes that are already known are collected. */
 const PATIENCE_MS = 60_000
 
-/** A given signal ends it with its reason; what others change meanwhile stays as they want it. */
+/** An aborted signal ends it with the reason of the signal. Selectors that others have changed meanwhile are not overwritten. */
 export async function adoptScopes(
   context: Context,
   services: Services,
@@ -35,7 +35,7 @@ export async function adoptScopes(
       if (chosen.scopes.length > 0) found.push(chosen)
     } catch (error) {
       signal.throwIfAborted()
-      // What is known is collected all the same; a source that is down is told by its own tasks.
+      // Known scopes are collected anyway, and the tasks of a source that is down report that.
       context.log.warn(
         `${blueprint.name}: new scopes of ${rule.plugin} connection ${rule.connectionId} were not looked for: ${messageOf(error)}`,
       )
@@ -53,7 +53,7 @@ export async function adoptScopes(
   return grown
 }
 
-/** What the selectors of a connection choose now, stored where it was not known. */
+/** Returns the scopes that the selectors of a connection choose now, and stores those that are new. */
 async function chosenBy(
   { plugins }: Context,
   services: Services,

@@ -1,4 +1,4 @@
-/** Everything that sources are asked before anything is changed: whether they let us in, and what selectors choose. */
+/** Asks sources everything that is needed before anything is changed: whether they accept the credentials, and what selectors choose. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Services } from '../control-plane/services.ts'
 import { type Connected, connectedNamed } from '../control-plane/sources.ts'
@@ -22,23 +22,23 @@ import { requireHidden, unsetRefusal } from './variables.ts'
 export interface Asking {
   readonly services: Services
   readonly plugins: readonly Plugin[]
-  /** Selectors may match nothing. */
+  /** Whether selectors may match nothing. */
   readonly allowsEmpty: boolean
-  /** Whether an export names the secret at a place by this variable. */
+  /** Tells whether an export names the secret at a place by this variable. */
   readonly isNamedBy: (path: Path, value: unknown, name: string) => boolean
-  /** Whoever asks is not to learn what servers say of themselves. */
+  /** Set if the caller must not see the messages of servers. */
   readonly hidesReasons: boolean
 }
-/** What selectors choose now. */
+/** The scopes that each selector chooses now. */
 export type Chosen = ReadonlyMap<SelectorConfig, readonly ChosenScope[]>
 
-/** A connection as it will be. */
+/** A connection as it will be after the change. */
 interface Wanted {
   readonly owner: Connected
-  /** Undefined: yet to be created. */
+  /** Undefined if the connection will be created. */
   readonly id: number | undefined
   readonly settings: Settings
-  /** Not as it is stored. */
+  /** True if it differs from what is stored. */
   readonly isChanged: boolean
   catalogue?: Catalogue
 }
@@ -49,7 +49,7 @@ interface Placed {
 
 const PATIENCE_MS = 60_000
 
-/** What can be refused without asking is refused first: no source then sees a secret in vain. */
+/** Refuses first whatever can be refused without a request, so that no source receives a secret for nothing. */
 export async function askSources(config: Config, asking: Asking): Promise<Chosen> {
   const { file, document } = config
   const wanted = new Map<string, Wanted>()
@@ -96,7 +96,10 @@ export async function askSources(config: Config, asking: Asking): Promise<Chosen
     return { owner, id: stored?.id, settings: isChanged ? { ...after, name } : before, isChanged }
   }
 
-  /** A variable that is not set may stand for a secret that the server has: as an export names it, so that a slip is told. */
+  /**
+   * An unset variable may mean a secret that the server already has. Its name must be the one that an export uses, so that typing
+   * errors are found.
+   */
   function requireStored(path: Path, { fields }: Connected, before: Settings | undefined): void {
     for (const { path: place, name } of config.unset) {
       if (path.some((part, index) => place[index] !== part)) continue
@@ -106,7 +109,7 @@ export async function askSources(config: Config, asking: Asking): Promise<Chosen
     }
   }
 
-  /** One that the file refers to without describing it: as it is. */
+  /** Returns a stored connection that the file refers to without describing it. */
   async function storedConnection(reference: string, id: number): Promise<Wanted> {
     const [plugin = ''] = reference.split('/', 1)
     const owner = connectedNamed(asking.plugins, plugin)
@@ -138,7 +141,7 @@ export async function askSources(config: Config, asking: Asking): Promise<Chosen
   }
 
   async function requireAnswer(source: PluginSpec, settings: Settings, isSaved: boolean): Promise<void> {
-    // A refresh token is good for one use, which a test would be.
+    // A test would use up the refresh token, which is valid for only one use.
     if (rotates(source, settings)) return
     const signal = AbortSignal.timeout(PATIENCE_MS)
     const { success, message } = await testConnection(source, settings, asking.services.connections, {
@@ -165,7 +168,7 @@ export async function askSources(config: Config, asking: Asking): Promise<Chosen
   }
 
   function catalogueOf(connection: Wanted, source: PluginSpec): Catalogue {
-    // Somebody waits: the pace of collections is not for these few requests.
+    // No rate limit, because somebody is waiting, and these are only a few requests.
     connection.catalogue ??= openCatalogue(source, { ...connection.settings, id: undefined, rateLimitPerHour: 0 })
     const { catalogue } = connection
     return { ...catalogue, matching: (pattern) => reached(source, () => catalogue.matching(pattern)) }
@@ -177,7 +180,7 @@ const unexplained = ({ title }: PluginSpec) =>
     `${title} could not be asked. The reason is hidden (WRAP_RESPONSE_ERROR). To see it, run npx weir config plan weir.yaml.`,
   )
 
-/** The fields of a connection as the file wants them: what it leaves out has its default, except secrets, which stay. */
+/** Returns the fields of a connection as the file wants them. Missing fields get their defaults, except secrets, which keep their value. */
 export function fieldsOfConnection(
   { file, templates }: Config,
   { fields }: Connected,

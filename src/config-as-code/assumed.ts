@@ -6,7 +6,7 @@ import type { SelectorConfig } from './document.ts'
 
 const MOST_NAMED = 20
 
-/** What holds for those of the chosen scopes that have no scope config: a plan tells it before anything is collected. */
+/** Finds the default rules for those chosen scopes that have no scope config. A plan names these rules before anything is collected. */
 export function assumedFor(
   source: PluginSpec,
   project: string,
@@ -15,7 +15,7 @@ export function assumedFor(
   bare: readonly ChosenScope[],
 ): Assumption | undefined {
   const rules = rulesOf(source)
-  // What comes to match later will have none either.
+  // Scopes that match later will not have a scope config either.
   if (rules.length === 0 || (chosen.length > 0 && bare.length === 0)) return undefined
   const names =
     bare.length === chosen.length

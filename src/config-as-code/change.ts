@@ -1,4 +1,4 @@
-/** What changes is found by changing it: stored state before against stored state after, whatever was sent. */
+/** Finds changes by making them: it compares the stored state before and after, whatever was sent. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Database } from '../database/database.ts'
 import { maskSecrets } from '../secrets.ts'
@@ -8,7 +8,7 @@ export interface ConfigChange {
   /** Such as `github connection main`. */
   readonly subject: string
   readonly fields: readonly ChangedField[]
-  /** What else it means, in sentences that begin with the verb. */
+  /** Further consequences, in sentences that begin with the verb. */
   readonly notes?: readonly string[]
 }
 export interface ChangedField {
@@ -19,28 +19,28 @@ export interface ChangedField {
 export type State = Readonly<Record<string, unknown>>
 
 export interface Changing {
-  /** The transaction that all is done in. */
+  /** The transaction in which all changes are made. */
   readonly database: Database
   readonly changes: ConfigChange[]
 }
 
 interface Subject {
   readonly subject: string
-  /** Secrets in clear; undefined when there is none yet. */
+  /** Returns the state with secrets in clear, or undefined if it does not exist yet. */
   readonly read: () => Promise<State | undefined>
   readonly write: () => Promise<unknown>
-  /** What something new has anyway, and need not be told. */
+  /** Values that something new has by default, and that need not be reported. */
   readonly standard?: State
   readonly isSecret?: (field: string) => boolean
-  /** What people see of a value, such as a name for an id. */
+  /** Converts a value for people, such as an id to a name. */
   readonly show?: (field: ChangedField) => ChangedField
   readonly notes?: (before: State | undefined, after: State) => readonly string[] | Promise<readonly string[]>
 }
 
-/** Ends a part of a transaction that must leave nothing behind. */
+/** Rolls back a part of a transaction. */
 class Discarded extends Error {}
 
-/** Writes, and keeps what was written only when that made a difference. */
+/** Writes, and keeps the result only if it makes a difference. */
 export async function change({ database, changes }: Changing, subject: Subject): Promise<void> {
   const { read, write, standard = {}, isSecret = () => false, show = (field) => field, notes = () => [] } = subject
   const before = await read()

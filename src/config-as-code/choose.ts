@@ -1,4 +1,4 @@
-/** What a selector chooses now; one that chooses nothing is refused, since it is misspelt more often than meant. */
+/** Finds the scopes that a selector chooses now. A selector that chooses nothing is refused, since it is usually misspelt. */
 
 import type { Scope } from '../control-plane/records.ts'
 import { publicName } from '../control-plane/store.ts'
@@ -16,23 +16,23 @@ import { idOfScope } from './stored-scopes.ts'
 export interface ChosenScope {
   readonly id: string
   readonly data: Settings
-  /** By the selector itself, rather than by the source. */
+  /** True if the selector itself contains the scope, and the source was not asked. */
   readonly isWritten: boolean
-  /** As the source offers it. */
+  /** The entry in the list of the source. */
   readonly entry?: RemoteEntry
 }
 
 export interface Choosing {
   readonly source: PluginSpec
-  /** Opened when something is to be asked. */
+  /** Opened with the first request. */
   catalogue(): Catalogue
-  /** Scopes that the connection has. */
+  /** Returns the scopes that the connection has. */
   stored(): Promise<readonly Scope[]>
-  /** Selectors may match nothing. */
+  /** Whether selectors may match nothing. */
   readonly allowsEmpty: boolean
-  /** How to do it anyway, such as `use --allow-empty`. */
+  /** Says how to do it anyway, such as `use --allow-empty`. */
   readonly insist: string
-  /** Errors of `act` tell where in the selector they arose. */
+  /** Runs `act`, whose errors then name the place in the selector. */
   at<Result>(path: Path, act: () => Result | Promise<Result>): Promise<Result>
   refusal(path: Path, message: string): Error
 }
@@ -67,7 +67,7 @@ export async function choose(choosing: Choosing, selector: Selector): Promise<Ch
   return [...found.values()]
 }
 
-/** What is named outright and then left out by the same selector is a slip. */
+/** A scope that the selector names but leaves out by `except` or `topic` must be a mistake. */
 function requireNamed(
   { refusal, insist }: Choosing,
   selector: Selector,
@@ -88,7 +88,7 @@ function requireNamed(
   )
 }
 
-/** What the source offers under a name or pattern; a stored scope that it has lost sight of is still one. */
+/** Returns what the source offers under a name or pattern. A stored scope that the source no longer shows also counts. */
 async function entriesOf(
   choosing: Choosing,
   path: Path,

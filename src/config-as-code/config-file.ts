@@ -1,16 +1,16 @@
-/** A file with the lines of its values: whatever is wrong with one of them is told with its place. */
+/** A file with the lines of its values, so that errors can name the place of a value. */
 import { type Document, isMap, isNode, isScalar, isSeq, stringify } from 'yaml'
 import { FatalError, messageOf, RetryableError, UserError } from '../errors.ts'
 import { parseYaml } from '../yaml.ts'
 
 export type Path = readonly (string | number)[]
 
-/** The line of a value, and of those in it by their names or positions. */
+/** The line of a value, and the places inside it by name or position. */
 interface Place {
   readonly line: number
   readonly inside?: ReadonlyMap<string, Place>
 }
-/** What a file says, and where: plain data, so that it can be read in another thread. */
+/** The content of a file and the places in it, as plain data that can be passed to and from another thread. */
 export interface ConfigText {
   readonly content: unknown
   readonly place: Place
@@ -18,21 +18,21 @@ export interface ConfigText {
 
 export interface ConfigFile {
   readonly content: unknown
-  /** Runs `body`; what it refuses is told with the line of the value at `path`, or of the field that it begins with. */
+  /** Runs `body`. An error that it throws gets the line of the value at `path`, or of the field whose name begins the message. */
   at<Result>(path: Path, body: () => Result | Promise<Result>): Promise<Result>
-  /** To be thrown. */
+  /** Returns an error to be thrown. */
   refusal(path: Path, message: string): UserError
 }
 
-/** Names in it may be as long as the file. */
+/** Names in a message may be as long as the file. */
 const LONGEST_MESSAGE = 2000
 const beginning = (message: string) =>
   message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message
 
-/** Its message begins with file and line. */
+/** An error whose message already begins with file and line. */
 class PlacedError extends UserError {}
 
-/** Of the other side, or of the request: a sentence is all there is to say. */
+/** Errors of the remote side or of the request, whose messages say everything. */
 const isSentence = (error: unknown): error is Error =>
   error instanceof UserError ||
   error instanceof RetryableError ||
@@ -40,7 +40,7 @@ const isSentence = (error: unknown): error is Error =>
   (error as Error)?.name === 'TimeoutError'
 
 export function configFile({ content, place }: ConfigText, name: string): ConfigFile {
-  /** What is missing stands where it belongs. */
+  /** If a value is missing, the place of what should contain it is used. */
   const placeOf = (path: Path): Place =>
     path.reduce<{ found: Place; isLost: boolean }>(
       ({ found, isLost }, key) => {
@@ -85,7 +85,7 @@ export function readConfigText(text: string, name: string): ConfigText {
   const lineAt = (node: unknown, other: number) =>
     isNode(node) && node.range ? lines.linePos(node.range[0]).line : other
 
-  /** A word or number stands where it is, a list or an object where its name is. */
+  /** Returns the place of a node. A scalar has its own line, and a list or an object the line of its name. */
   function placeOf(node: unknown, line: number): Place {
     if (isScalar(node)) return { line: lineAt(node, line) }
     if (!isMap(node) && !isSeq(node)) return { line }
@@ -104,7 +104,7 @@ export function readConfigText(text: string, name: string): ConfigText {
   return { content: contentOf(document, name), place: placeOf(document.contents, 1) }
 }
 
-/** An alias without its anchor shows only when values are made. */
+/** An alias without an anchor causes an error only when values are made. */
 function contentOf(document: Document, name: string): unknown {
   try {
     return document.toJS()
@@ -113,6 +113,6 @@ function contentOf(document: Document, name: string): unknown {
   }
 }
 
-/** The other way round. */
+/** Writes content as YAML. */
 export const writeConfigText = (content: unknown): string =>
   stringify(content, { lineWidth: 0, aliasDuplicateObjects: false })

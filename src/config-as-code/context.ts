@@ -1,4 +1,4 @@
-/** What configuration is read and changed with. */
+/** What is needed to read and change configuration. */
 import type { Actor } from '../control-plane/audit/record.ts'
 import type { Assumption } from '../control-plane/records.ts'
 import type { ServiceContext, Services } from '../control-plane/services.ts'
@@ -11,22 +11,22 @@ import type { Config } from './document.ts'
 export interface ConfigContext {
   readonly control: Pick<ServiceContext, 'database' | 'plugins' | 'secrets' | 'changed'>
   readonly services: Services
-  /** Who changes it. */
+  /** The user who changes it. */
   readonly actor: Actor
-  /** The same on a transaction; they record who changes what. */
+  /** The same services within a transaction. They record who changes what. */
   servicesOn(database: Database): Services
-  /** Selectors and rules may match nothing. */
+  /** Whether selectors and rules may match nothing. */
   readonly allowsEmpty?: boolean
-  /** What servers say of themselves is not told. */
+  /** Hides the messages of servers. */
   readonly hidesReasons?: boolean
-  /** Told of all scopes of the file that go by the default rules, each time that the file was gone through. */
+  /** Called each time the file has been processed, with all of its scopes that use the default rules. */
   readonly tellAssumed?: (assumptions: readonly Assumption[]) => void
-  /** In a thread, where others wait for this one; here unless it is given. */
+  /** Matches patterns in another thread, so that other requests need not wait. By default they are matched in this one. */
   readonly match?: Match
 }
 export type Match = (...asked: Parameters<typeof matchPattern>) => Promise<ReturnType<typeof matchPattern>>
 
-/** What the steps inside the transaction work with. */
+/** Everything that the steps inside the transaction need. */
 export interface Reconciling extends Changing {
   readonly config: Config
   readonly control: ConfigContext['control']
@@ -35,6 +35,6 @@ export interface Reconciling extends Changing {
   readonly allowsEmpty: boolean
   readonly match: Match
   readonly chosen: Chosen
-  /** Scopes that have no scope config, from this file or from elsewhere. */
+  /** Scopes that have a scope config neither from this file nor from elsewhere. */
   readonly assumptions: Assumption[]
 }

@@ -1,4 +1,4 @@
-/** The YAML file: what it may say, checked strictly, since nobody is there to ask. */
+/** The schema of the YAML file. It is strict, because nobody can be asked about unclear content. */
 
 import { z } from 'zod'
 import { parseTime } from '../database/time.ts'
@@ -17,10 +17,10 @@ const connection = z.looseObject({ scopeConfigs: z.record(z.string(), scopeConfi
 const pattern = z.string().max(LONGEST_PATTERN)
 const selector = z.strictObject({
   connection: z.string().regex(/^[\w-]+\/.+$/, 'must look like plugin/name, for example github/main'),
-  /** `org/*`, or a whole name; an object is a scope as it is. Connections that are pushed to have none. */
+  /** `org/*`, or a whole name. An object is a scope itself. Connections that receive pushed data have no scopes. */
   scopes: z.array(z.union([pattern.min(1), z.record(z.string(), z.any())])).default([]),
   except: z.array(pattern).default([]),
-  /** Archived ones are left out unless this is true. */
+  /** Archived scopes are chosen only if this is true. */
   archived: z.boolean().default(false),
   topic: z.string().optional(),
   scopeConfig: z.string().optional(),
@@ -34,7 +34,7 @@ const time = z.union([z.string(), z.date()]).transform((input, context) => {
 })
 
 const task = z.record(z.string(), z.any())
-/** Stages of tasks, or the tasks of one stage; checked in full where it is stored. */
+/** Stages of tasks, or the tasks of one stage. The plan is checked completely when it is stored. */
 const plan = z.array(z.union([task, z.array(task)]))
 
 const project = z.strictObject({
@@ -44,13 +44,13 @@ const project = z.strictObject({
   /** Cron in UTC, or `manual`. */
   schedule: z.string().default('0 0 * * *'),
   enable: z.boolean().default(true),
-  /** Null: everything. What is left out from here on is left as it is, or as a new project has it. */
+  /** Null: everything. An optional field that is missing, here and below, keeps its value, or gets the default of a new project. */
   timeAfter: time.nullable().optional(),
   skipOnFail: z.boolean().default(true),
   priority: z.int().default(0),
   labels: z.array(z.string()).default([]),
   collect: z.array(selector).default([]),
-  /** Instead of `collect`: tasks as they are written (mode ADVANCED). */
+  /** Tasks as they are written (mode ADVANCED), instead of `collect`. */
   plan: plan.optional(),
   beforePlan: plan.nullable().optional(),
   afterPlan: plan.nullable().optional(),
@@ -61,15 +61,15 @@ const project = z.strictObject({
 /** A column that users add to a domain table. */
 const field = z.strictObject({
   type: z.enum(ownFields.types),
-  /** What people call it. */
+  /** The title that people see. */
   title: z.string().max(255).default(''),
   description: z.string().default(''),
 })
 
 const document = z.strictObject({
-  /** Domain table → column → what it is. */
+  /** By domain table and column. */
   fields: z.record(z.string(), z.record(z.string(), field)).default({}),
-  /** Plugin → name → settings. */
+  /** By plugin and name. */
   connections: z.record(z.string(), z.record(z.string(), connection)).default({}),
   projects: z.record(z.string(), project).default({}),
 })
@@ -80,7 +80,7 @@ export type ProjectConfig = z.output<typeof project>
 export type FieldConfig = z.output<typeof field>
 export type SelectorConfig = z.output<typeof selector>
 
-/** What a project has that says nothing. */
+/** Returns the settings of a project for which the file gives none. */
 export const projectDefaults = (): ProjectConfig => project.parse({})
 
 export interface Config {
@@ -92,7 +92,7 @@ export interface Config {
 
 const MOST_ISSUES = 5
 
-/** Reads a file; its variables come from `environment` alone. */
+/** Reads a file. Its variables come only from `environment`. */
 export const parseConfig = (text: string, name: string, environment: Environment): Config =>
   checkConfig(readConfigText(text, name), name, environment)
 

@@ -14,7 +14,7 @@ it('names what a rule made of names no longer says: incidents of other types wou
   )
   expect(told).not.toMatch(/\bBug\b/)
   expect(more).toEqual([])
-  // Said once, and of what was there.
+  // Reported once, and only for rules that were there before.
   expect(droppedRules(jira, bug, bug)).toEqual([])
   expect(droppedRules(jira, bug, { typeMappings: { Incident: { standardType: 'INCIDENT' } } })).toEqual([
     'drops from the default rule for issue types and statuses: typeMappings Bug',

@@ -1,4 +1,4 @@
-/** Default rules that scopes with a scope config do without: whoever writes one rule seldom means to drop the others. */
+/** Finds default rules that a scope config drops. People who write one rule seldom mean to drop the others. */
 import { rulesOf, textOf } from '../control-plane/plan/assumptions.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 import { isEmpty, isSame, type State } from './change.ts'
@@ -7,7 +7,7 @@ export function droppedRules(source: PluginSpec, before: State | undefined, afte
   return rulesOf(source).flatMap(({ name, label, value }) => {
     const what = `the default rule for ${lowerFirst(label)}: ${name}`
     if (isEmpty(after[name])) return before && isEmpty(before[name]) ? [] : [`drops ${what} ${textOf(value)}`]
-    // Each name of a value that is JSON is a rule of its own.
+    // In a value that is JSON, each name is a separate rule.
     const spoken = (some: unknown) => source.scopeConfig.fields[name]?.spokenNames?.(some ?? null) ?? []
     const isIn = (some: unknown, place: string) => spoken(some).some((each) => each.place === place)
     const dropped = spoken(value).filter(

@@ -1,4 +1,4 @@
-/** The stored configuration as a file that `apply` takes; secrets become environment variables. */
+/** Writes the stored configuration as a file that `apply` accepts. Secrets become environment variables. */
 import { readBlueprints } from '../control-plane/blueprint-rows.ts'
 import type { Blueprint, Project } from '../control-plane/records.ts'
 import { allConnected, type Connected } from '../control-plane/sources.ts'
@@ -19,7 +19,7 @@ import { givenByProjects, namedBy, readSelectors, type StoredSelector } from './
 import { readTemplates } from './stored-templates.ts'
 import { type VariableNames, variableNames } from './variable-names.ts'
 
-/** A question that takes longer means a database in trouble, which should not be held up further. */
+/** A query that takes longer means that the database is in trouble, and should not be burdened further. */
 const LONGEST_QUESTION_SECONDS = 60
 
 interface Exporting extends Pick<ConfigContext, 'control' | 'services'> {
@@ -35,7 +35,7 @@ type Exported = Pick<ConfigContext, 'control' | 'servicesOn'>
 
 export const exportConfig = async (context: Exported): Promise<string> => writeConfigText(await storedConfig(context))
 
-/** As of one moment: what is deleted while it is read is still read to its end. `writeConfigText` writes it down. */
+/** Reads the state of one moment, so that rows that are deleted meanwhile are still complete. `writeConfigText` makes the text. */
 export const storedConfig = ({ control, servicesOn }: Exported): Promise<unknown> =>
   control.database.reading(LONGEST_QUESTION_SECONDS, (inside) =>
     exportOn({ ...control, database: inside }, servicesOn(inside)),
@@ -68,7 +68,7 @@ async function exportOn(control: ConfigContext['control'], services: ConfigConte
   })
 }
 
-/** What differs from what it would be anyway. */
+/** Returns the values that differ from the defaults. */
 function exportFields({ names }: Exporting, path: Path, fields: Fields, values: Settings): Record<string, unknown> {
   const standard = standardOf(fields)
   const different = Object.entries(stateOf(fields, values)).filter(([name, value]) => !isSame(value, standard[name]))
@@ -172,7 +172,7 @@ async function exportCollected({ control, services, owners }: Exporting, { id, c
   )
 }
 
-/** Scopes that were put by hand, and that no selector names: by their names, or whole where a name is not enough. */
+/** Returns the scopes that were added by hand and that no selector names: by their names, or as objects if a name is not enough. */
 async function unchosen(
   { control, services }: Pick<Exporting, 'control' | 'services'>,
   source: PluginSpec,
@@ -184,8 +184,8 @@ async function unchosen(
   const scopes = await scopesOf(services, source.name, connectionId)
   const choosing = selectors.map((selector) => ({ ...selector, names: namedBy(source, selector) }))
   const isGiven = await givenByProjects(control.database, source, connectionId)
-  // One with rules of its own is named beside the pattern that takes it in, or its rules would go when the file is applied.
-  // Rules that a selector of another project gives it come with that project.
+  // A scope with its own rules is named beside the pattern that matches it. Otherwise applying the file would remove its rules.
+  // Rules from a selector of another project are exported with that project.
   const isChosen = (scope: Settings) =>
     choosing.some(
       ({ names, scopeConfigId }) => names(scope) && (scopeConfigId !== 0 || !scope.scopeConfigId || isGiven(scope)),
@@ -197,14 +197,14 @@ async function unchosen(
   })
 }
 
-/** The path of a repository names no other; the title of a board may. */
+/** The path of a repository is unique, but the title of a board may not be. */
 const isUnmistakable = (fullName: unknown) =>
   typeof fullName === 'string' && fullName.includes('/') && !fullName.includes('*')
 
-/** Engines keep the fields of JSON in an order of their own: a file is the same from every server. */
+/** Database engines return the fields of JSON in different orders. They are sorted, so that every server writes the same file. */
 const inOrder = (scope: string | Settings) => (typeof scope === 'string' ? scope : byName(Object.entries(scope)))
 
-/** A scope without what belongs to its row rather than to it. */
+/** Returns a scope without the columns that belong only to its row. */
 const plain = (scope: Settings): Settings =>
   Object.fromEntries(
     Object.entries(scope).filter(

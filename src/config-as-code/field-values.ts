@@ -1,4 +1,4 @@
-/** Values of described fields, as a file and an export see them. */
+/** The values of described fields, for files and exports. */
 import { emptyOf } from '../control-plane/settings.ts'
 import type { Fields, Settings } from '../plugin-kit/spec/fields.ts'
 import type { State } from './change.ts'
@@ -10,7 +10,7 @@ export const stateOf = (fields: Fields, values: Settings): State =>
 export const standardOf = (fields: Fields): State =>
   Object.fromEntries(asked(fields).map(([name, field]) => [name, emptyOf(field)]))
 
-/** What a file leaves out has its default, except secrets, which stay: not everybody lets a file bring them. */
+/** Sets missing fields to their defaults. Secrets keep their values, because not everybody puts them into a file. */
 export const completed = (fields: Fields, values: Settings): Settings => ({
   ...Object.fromEntries(asked(fields).flatMap(([name, { kind }]) => (kind === 'secret' ? [] : [[name, null]]))),
   ...values,

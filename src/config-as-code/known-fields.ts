@@ -1,7 +1,7 @@
 import { UserError } from '../errors.ts'
 import { hintOf, shortName } from '../nearest.ts'
 
-/** Refuses a field that is not described; own names only, whatever objects inherit. */
+/** Refuses fields that are not described. It checks only own properties, not inherited ones. */
 export function requireKnown(known: readonly string[], input: object): void {
   const unknown = Object.keys(input).find((name) => !known.includes(name))
   if (unknown !== undefined) throw new UserError(`${shortName(unknown)} is not known${hintOf(unknown, known)}`)

@@ -1,4 +1,4 @@
-/** What a selector chooses now, before anybody relies on it. */
+/** Finds the scopes that a selector chooses now, so that people can check before they use it. */
 
 import type { Settings } from '../plugin-kit/spec/fields.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
@@ -8,9 +8,9 @@ import { fitting, isAbsent, openCatalogue, type Selector } from './selectors.ts'
 
 export interface Matches {
   readonly count: number
-  /** In the order of their names, and no more than are asked for. */
+  /** Ordered by name, and at most as many as requested. */
   readonly scopes: readonly RemoteEntry[]
-  /** Patterns that fit nothing that the source shows. */
+  /** Patterns that match nothing that the source shows. */
   readonly unmatched: readonly string[]
 }
 

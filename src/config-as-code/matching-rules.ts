@@ -1,4 +1,4 @@
-/** A rule that matches nothing of what was collected is misspelt more often than meant. */
+/** Refuses rules that match nothing of what was collected, since they are usually misspelt. */
 import { UserError } from '../errors.ts'
 import { guessOf } from '../nearest.ts'
 import { isFoundInTexts, MOST_NAMES, storedNames } from '../plugin-kit/define/found-names.ts'
@@ -20,7 +20,7 @@ interface Rule {
   readonly before: unknown
 }
 
-/** Looks at rules that the file brings or changes; a default rule may wait for its first match. */
+/** Checks rules that the file adds or changes. A default rule may wait for its first match. */
 export async function requireMatches(
   { database, match }: Pick<Reconciling, 'database' | 'match'>,
   source: PluginSpec,
@@ -51,7 +51,7 @@ export async function requireMatches(
   }
 }
 
-/** A pattern matches one of the names, or a list has one of them. */
+/** A pattern must match one of the names, and a list must contain one of them. */
 async function requireNamed(
   source: PluginSpec,
   found: FoundNames,
@@ -73,7 +73,7 @@ async function requireNamed(
   throw new UserError(`${name} matches none of the ${known.titles} that were collected (${known.few}). ${INSIST}`)
 }
 
-/** Each name of a value that is JSON is a rule of its own. */
+/** In a value that is JSON, each name is a separate rule. */
 function requireSpoken(source: PluginSpec, found: FoundNames, { name, field, value, before }: Rule): void {
   const spoken = (some: unknown) => field.spokenNames?.(some ?? null) ?? []
   const old = [...spoken(before), ...spoken(field.suggestion)]
@@ -88,7 +88,7 @@ function requireSpoken(source: PluginSpec, found: FoundNames, { name, field, val
   }
 }
 
-/** Undefined: none is known, or not all of them are. */
+/** Returns undefined if no names are known, or not all of them. */
 function knownNames(
   { scopeConfig: { names: kinds = {} } }: PluginSpec,
   found: FoundNames,

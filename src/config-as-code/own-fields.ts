@@ -1,4 +1,4 @@
-/** Columns that users add to domain tables. A file adds them and renames them for people; it never deletes one with its values. */
+/** Columns that users add to domain tables. A file adds them and changes their titles. It never deletes a column with its values. */
 import { recordChange } from '../control-plane/audit/record.ts'
 import type { Database } from '../database/database.ts'
 import { UserError } from '../errors.ts'
@@ -17,7 +17,7 @@ interface WantedField {
   readonly config: FieldConfig
 }
 export interface NewField extends WantedField {
-  /** Made before the transaction that all else is done in: one engine ends a transaction with a new column. */
+  /** Added before the transaction for everything else, because one database engine commits a transaction when a column is added. */
   readonly isNew: true
 }
 
@@ -27,7 +27,7 @@ const wantedFields = ({ document }: Config): WantedField[] =>
     Object.entries(columns).map(([name, config]) => ({ path: ['fields', table, name], table, name, config })),
   )
 
-/** Those that are not there yet. One that is there with another type is refused: its values would be lost. */
+/** Returns the fields that do not exist yet. An existing field with another type is refused, because its values would be lost. */
 export async function missingFields(config: Config, database: Database): Promise<NewField[]> {
   const wanted = wantedFields(config)
   if (wanted.length === 0) return []
@@ -44,7 +44,7 @@ export async function missingFields(config: Config, database: Database): Promise
   return missing
 }
 
-/** One engine does not tell capital letters in column names. */
+/** One database engine does not distinguish capital letters in column names. */
 const storedAs = (stored: readonly StoredField[], { table, name }: WantedField) =>
   stored.find((each) => each.table === table && each.columnName.toLowerCase() === name.toLowerCase())
 
@@ -57,7 +57,7 @@ function requireSame({ table, name, config: { type } }: WantedField, { columnNam
   )
 }
 
-/** Adds columns; `body` does the rest. If that fails they go again: they have no values yet. */
+/** Adds columns and runs `body`. If `body` fails, the columns are removed again, since they have no values yet. */
 export async function withNewFields<Result>(
   fields: readonly NewField[],
   { control: { database }, actor }: Pick<ConfigContext, 'control' | 'actor'>,
@@ -84,7 +84,7 @@ export async function withNewFields<Result>(
   }
 }
 
-/** Tells new columns, and changes what people read of the others. */
+/** Reports new columns, and changes the titles and descriptions of the others. */
 export async function reconcileFields(reconciling: Reconciling, missing: readonly NewField[]): Promise<void> {
   const { changes, config, database, actor } = reconciling
   for (const { path, table, name, config: field } of wantedFields(config)) {
@@ -123,7 +123,7 @@ export async function reconcileFields(reconciling: Reconciling, missing: readonl
   }
 }
 
-/** All that a file can add again. */
+/** Exports all fields that a file can add again. */
 export async function exportFields(database: Database): Promise<Record<string, Record<string, FieldConfig>>> {
   const known = (await ownFields.list(database)).filter(({ dataType }) =>
     ownFields.types.some((type) => type === dataType),

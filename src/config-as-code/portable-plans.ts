@@ -1,4 +1,4 @@
-/** Plans in files name connections: another server gives them other ids. */
+/** Plans in files contain the names of connections, because their ids differ between servers. */
 import type { Services } from '../control-plane/services.ts'
 import { allConnected, type Connected } from '../control-plane/sources.ts'
 import { UserError } from '../errors.ts'
@@ -30,7 +30,7 @@ export async function connectionNames(plugins: readonly Plugin[], services: Serv
   return { plugins, ids, references }
 }
 
-/** With names in place of ids; an id that is no connection's stays. */
+/** Replaces ids by names. An id without a connection stays as it is. */
 export const planForFile = (plan: Plan, { plugins, references }: ConnectionNames): Plan =>
   mapped(plan, plugins, {
     option: (plugin, id) => references.get(`${plugin} ${id}`),
@@ -40,7 +40,7 @@ export const planForFile = (plan: Plan, { plugins, references }: ConnectionNames
     },
   })
 
-/** With ids in place of names. A name that no connection has is refused. */
+/** Replaces names by ids. A name without a connection is refused. */
 export const planFromFile = (plan: Plan, { plugins, ids }: ConnectionNames): Plan => {
   const idOf = (reference: string) => {
     const id = ids.get(reference)
@@ -54,7 +54,7 @@ export const planFromFile = (plan: Plan, { plugins, ids }: ConnectionNames): Pla
   })
 }
 
-/** What stands in the place of an id or name; undefined: it stays. */
+/** Returns the replacement for an id or name, or undefined if it stays as it is. */
 interface Swap {
   readonly option: (plugin: string, value: unknown) => unknown
   readonly mark: (plugin: string, text: string) => string | undefined
@@ -74,7 +74,7 @@ function withOption({ plugin: name, options }: PlanTask, plugins: readonly Plugi
   return swapped === undefined ? options : { ...options, connectionId: swapped as number }
 }
 
-/** Raw table → the plugin whose connections its records came through. */
+/** The plugin of the connections through which the records of each raw table came. */
 function rawOwners(plugins: readonly Plugin[]): ReadonlyMap<string, string> {
   const rawsOf = ({ source, pushSource }: Connected) =>
     source
@@ -83,7 +83,7 @@ function rawOwners(plugins: readonly Plugin[]): ReadonlyMap<string, string> {
   return new Map(allConnected(plugins).flatMap((owner) => rawsOf(owner).map((raw) => [raw, owner.name])))
 }
 
-/** Rules that fill fields from raw records say whose records: `{"ConnectionId":1,…`, wherever in the options they stand. */
+/** Rules that fill fields from raw records name the connection of the records, as in `{"ConnectionId":1,…`, anywhere in the options. */
 const CONNECTION = /("[cC]onnectionId"\s*:\s*)(\d+|"(?:[^"\\]|\\.)*")/
 
 function withMarks(value: unknown, owners: ReadonlyMap<string, string>, swap: Swap): unknown {

@@ -15,11 +15,11 @@ import { requireMatches } from './matching-rules.ts'
 import type { ConnectionNames } from './portable-plans.ts'
 import { requireHidden } from './variables.ts'
 
-/** A connection that the file describes or refers to, once it is stored. */
+/** A connection that the file describes or refers to, after it was stored. */
 export interface KnownConnection {
   readonly owner: Connected
   readonly id: number
-  /** By name. */
+  /** Ids of scope configs by name. */
   readonly scopeConfigs: ReadonlyMap<string, number>
 }
 
@@ -57,7 +57,7 @@ export async function reconcileConnection(
   return { owner, id, scopeConfigs }
 }
 
-/** One that the file refers to without describing it; that it is there was seen when sources were asked. */
+/** Returns a connection that the file refers to without describing it. That it exists was checked when sources were asked. */
 export async function storedConnection(
   reconciling: Reconciling,
   reference: string,
@@ -70,7 +70,7 @@ export async function storedConnection(
   return { owner, id, scopeConfigs: await storedConfigs(reconciling, owner, id) }
 }
 
-/** By name: a file may refer to those that it does not describe. */
+/** Returns the ids by name, because a file may refer to scope configs that it does not describe. */
 async function storedConfigs({ services }: Reconciling, { name, source }: Connected, connectionId: number) {
   const stored = source ? await services.scopeConfigs.list(name, connectionId) : []
   return new Map(stored.map((each) => [each.name, each.id]))
@@ -115,7 +115,7 @@ async function reconcileScopeConfig(
   return found?.id ?? (await stored())?.id ?? 0
 }
 
-/** Whose it is, where the file has several connections of a plugin, or does not describe this one. */
+/** Names the connection if the file describes several of the plugin, or does not describe this one. */
 export function amongOthers({ config: { document } }: Reconciling, plugin: string, connection: string): string {
   const described = Object.keys(document.connections[plugin] ?? {})
   return described.length === 1 && described[0] === connection ? '' : ` of ${connection}`

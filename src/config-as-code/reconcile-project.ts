@@ -68,7 +68,7 @@ export async function reconcileProject(
 }
 
 const isManual = ({ schedule }: ProjectConfig) => schedule.trim().toLowerCase() === 'manual'
-/** As they are stored. Undefined: the file says nothing of it. */
+/** Plans as they are stored. Undefined: the file does not contain the plan. */
 type Plans = { [Field in PlanField]?: Plan | null | undefined }
 
 async function reconcileBlueprint(
@@ -87,7 +87,7 @@ async function reconcileBlueprint(
     return blueprint
   }
   const before = await stored()
-  // What an export says of a project whose blueprint was deleted; a new project has got one by now.
+  // An export has these values for a project whose blueprint was deleted. For a new project, the blueprint exists by now.
   if (!before && !config.enable && isManual(config) && collected.length === 0 && !config.plan) return
   const isAdvanced = (before?.mode ?? (config.plan ? 'ADVANCED' : 'NORMAL')) === 'ADVANCED'
   if (isAdvanced && collected.length > 0) {
@@ -157,7 +157,7 @@ const selectorsOf = (collected: readonly Collected[]): ConnectionSelectors[] =>
     .filter(({ selectors }) => selectors.length > 0)
     .map(({ connection, selectors }) => ({ plugin: connection.owner.name, connectionId: connection.id, selectors }))
 
-/** All of a blueprint that a file can tell. A NORMAL plan follows from the rest. */
+/** Returns all of a blueprint that a file can contain. The plan of mode NORMAL follows from the rest. */
 function stateOf(blueprint: Blueprint, selectors: readonly ConnectionSelectors[]): State {
   const { enable, isManual, cronConfig, timeAfter, skipOnFail, priority, labels, mode, plan, connections } = blueprint
   const { beforePlan, afterPlan, skipCollectors, fullSync } = blueprint
@@ -174,7 +174,7 @@ interface Wanted extends State {
   readonly selectors: readonly ConnectionSelectors[]
 }
 
-/** Spares the writing of thousands of scopes that are there already. */
+/** Avoids writing thousands of scopes that are already there. */
 function isSettled(known: State, wanted: Wanted): boolean {
   const { mode: _mode, connections, selectors, ...rest } = wanted
   const state = {

@@ -12,7 +12,7 @@ import { amongOthers, type KnownConnection } from './reconcile-connection.ts'
 import { idOfScope, projectsOfScope, scopesOf } from './stored-scopes.ts'
 import { namedBy, readSelectorsOf, type StoredSelector } from './stored-selectors.ts'
 
-/** What a project collects of one connection. */
+/** The scopes that a project collects from one connection. */
 export interface Collected {
   /** `plugin/name`. */
   readonly reference: string
@@ -21,10 +21,10 @@ export interface Collected {
   readonly selectors: readonly StoredSelector[]
 }
 
-/** By `connection id` of a scope: the name of the scope config that the file gives it. */
+/** The name of the scope config that the file gives a scope, by `connection id` of the scope. */
 export type GivenConfigs = ReadonlyMap<string, string>
 
-/** Puts the scopes that the selectors choose now, each with its scope config. */
+/** Stores the scopes that the selectors choose now, each with its scope config. */
 export async function reconcileScopes(
   reconciling: Reconciling,
   path: Path,
@@ -75,7 +75,7 @@ export async function reconcileScopes(
 interface Place {
   readonly source: PluginSpec
   readonly connectionId: number
-  /** The scope config that the file gives a scope; 0: none. */
+  /** The scope config that the file gives a scope. 0: none. */
   readonly configOf: (id: string) => number
   readonly isGivenElsewhere: (scope: Scope) => boolean
   readonly known: Map<string, Scope>
@@ -135,7 +135,7 @@ async function putScopes(reconciling: Reconciling, place: Place, chosen: readonl
   }
 }
 
-/** Projects that the file does not name and that share a scope with it: a scope has one set of rules. */
+/** Returns projects outside the file that share a scope with it. Changes affect them, because a scope has only one set of rules. */
 async function othersWith(
   { config: { document }, database }: Reconciling,
   scope: Parameters<typeof projectsOfScope>[1],
@@ -146,7 +146,7 @@ async function othersWith(
 /** `a, b and c` */
 const LIST = new Intl.ListFormat('en-GB')
 
-/** Whether a project that the file does not name gives the scope its scope config: that is not the file's to take away. */
+/** Tells whether a project outside the file gives the scope its scope config. Then the file must not remove it. */
 async function configsElsewhere(
   { config: { document }, database, services }: Reconciling,
   source: PluginSpec,
@@ -166,7 +166,7 @@ async function configsElsewhere(
   return (scope) => giving.some((gives) => gives(scope))
 }
 
-/** Which scope config each scope gets. Two for one scope are refused: each apply would give it one, then the other. */
+/** Finds the scope config of each scope. Two for one scope are refused, because each apply would switch between them. */
 export function configsGiven({ config: { file, document }, chosen }: Reconciling): GivenConfigs {
   const configByScope = new Map<string, string>()
   for (const [project, { collect }] of Object.entries(document.projects)) {

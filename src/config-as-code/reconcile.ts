@@ -1,6 +1,6 @@
 /**
- * Makes stored configuration say what a file says, all of it or nothing. A plan is the same work in a transaction that
- * is thrown away, so it refuses all that an apply would.
+ * Makes the stored configuration the same as a file, completely or not at all. A plan does the same work in a transaction that is
+ * rolled back, so it refuses everything that an apply would refuse.
  */
 
 import type { Assumption } from '../control-plane/records.ts'
@@ -19,7 +19,7 @@ import { configsGiven } from './reconcile-scopes.ts'
 import { readTemplates, saveTemplates } from './stored-templates.ts'
 import { isNamedBy } from './variable-names.ts'
 
-/** Ends a plan's transaction, with what it found. */
+/** Rolls back the transaction of a plan, and carries the changes that were found. */
 class Discarded extends Error {
   readonly changes: readonly ConfigChange[]
   constructor(changes: readonly ConfigChange[]) {
@@ -30,7 +30,7 @@ class Discarded extends Error {
 
 export async function applyConfig(config: Config, context: ConfigContext): Promise<readonly ConfigChange[]> {
   const changes = await prepared(config, context, async (chosen, missing) => {
-    // All that can be refused is, before columns are added that would have to go again.
+    // Everything is tried first, so that a refusal comes before columns are added, which would have to be removed again.
     if (missing.length > 0) await tried(config, context, chosen, missing)
     return withNewFields(missing, context, () => reconcile(config, context, chosen, missing, (made) => made))
   })
@@ -41,7 +41,7 @@ export async function applyConfig(config: Config, context: ConfigContext): Promi
 export const planConfig = (config: Config, context: ConfigContext): Promise<readonly ConfigChange[]> =>
   prepared(config, context, (chosen, missing) => tried(config, context, chosen, missing))
 
-/** Sources are asked before, so that nobody waits for them; the rest is done by one at a time. */
+/** Asks sources first, outside the lock, so that others need not wait for them. The rest is done by one caller at a time. */
 async function prepared<Result>(
   config: Config,
   { control: { database, plugins, secrets }, services, allowsEmpty = false, hidesReasons = false }: ConfigContext,

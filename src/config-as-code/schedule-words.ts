@@ -1,4 +1,4 @@
-/** What people read of a changed schedule: names in place of ids, and what joins or leaves a project. */
+/** Writes changes of a schedule for people: names instead of ids, and the scopes that join or leave a project. */
 import { PLAN_FIELDS } from '../control-plane/plan/stored-plans.ts'
 import type { BlueprintConnection } from '../control-plane/records.ts'
 import type { Services } from '../control-plane/services.ts'
@@ -10,7 +10,7 @@ import { idOfScope, scopesOf } from './stored-scopes.ts'
 import type { ConnectionSelectors } from './stored-selectors.ts'
 
 const byText = (left: unknown, right: unknown) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1)
-/** Whatever order they are stored in. */
+/** Sorts connections, whatever the order in which they are stored. */
 const inOrder = (connections: readonly BlueprintConnection[]) =>
   connections
     .map(({ pluginName, connectionId, scopes }) => ({
@@ -21,7 +21,7 @@ const inOrder = (connections: readonly BlueprintConnection[]) =>
     .sort(byText)
 type Collected = ReturnType<typeof inOrder>
 
-/** Connections that are pushed to have no scopes: they are counted apart. */
+/** Connections that receive pushed data have no scopes, so they are counted separately. */
 export const inParts = (connections: readonly BlueprintConnection[]) => ({
   scopes: inOrder(connections.filter(({ scopes }) => scopes.length > 0)),
   connectionsWithoutScopes: inOrder(connections.filter(({ scopes }) => scopes.length === 0)),
@@ -38,10 +38,10 @@ interface Naming {
   readonly names: ConnectionNames
 }
 
-/** `plugin/name`; undefined: the connection is gone. */
+/** Returns `plugin/name`, or undefined if the connection was deleted. */
 const referenceOf = ({ names }: Naming, plugin: string, id: number) => names.references.get(`${plugin} ${id}`)
 
-/** Needs the names of scope configs of every connection that a selector speaks of, whether or not the file does. */
+/** Reads the names of scope configs of every connection to which a selector refers, even if the file does not contain it. */
 export async function scheduleWords(
   naming: Naming,
   selectors: readonly ConnectionSelectors[],
@@ -78,7 +78,7 @@ const countOf = (all: unknown) => ((all ?? []) as Collected).reduce((sum, { scop
 
 const MOST_NAMED = 20
 
-/** What a number of scopes hides: which of them, and of connections without scopes, come and go. */
+/** Lists the scopes, and the connections without scopes, that come and go. The number of scopes alone would not show that. */
 export async function comingAndGoing(
   naming: Naming,
   project: string,
@@ -94,7 +94,7 @@ export async function comingAndGoing(
   ]
 }
 
-/** What the first list has and the second has not. */
+/** Returns the part of the first list that the second one lacks. */
 function lacking(all: Collected, others: Collected): Collected {
   return all.flatMap((link) => {
     const other = others.find(

@@ -1,4 +1,4 @@
-/** Scopes chosen by rule, such as every repository of an organisation that is not archived. */
+/** Selectors choose scopes by rules, such as every repository of an organisation that is not archived. */
 import { setImmediate as othersFirst } from 'node:timers/promises'
 import { UserError } from '../errors.ts'
 import { HttpFatalError } from '../plugin-kit/http/index.ts'
@@ -14,12 +14,12 @@ export interface Selector {
   readonly topic?: string | undefined
 }
 
-/** Names are shorter. Every name that a source has is compared with each pattern. */
+/** Longer than any name. Every name of a source is compared with each pattern, so patterns must be short. */
 export const LONGEST_PATTERN = 500
 
 export const isPattern = (scope: string | Settings): scope is string => typeof scope === 'string'
 
-/** Names without a star. */
+/** Returns the names without a star. */
 export const namesOutright = ({ scopes }: Selector): string[] =>
   scopes.filter(isPattern).filter((each) => !each.includes('*'))
 
@@ -27,7 +27,7 @@ export interface Glob {
   test(name: string): boolean
 }
 
-/** `*` stands for anything but a slash, `**` for anything; capitals count as small letters. */
+/** `*` matches anything except a slash, and `**` matches anything. Upper and lower case are the same. */
 export function globOf(pattern: string): Glob {
   const parts = pattern
     .toLowerCase()
@@ -39,7 +39,7 @@ type Part = string | symbol
 const ONE_LEVEL = Symbol('*')
 const ALL_LEVELS = Symbol('**')
 
-/** All places of the pattern that a beginning of the name can have led to, kept side by side: stars cost no going back. */
+/** Matches without backtracking: it keeps the set of all places in the pattern to which the beginning of the name may have led. */
 function fits(parts: readonly Part[], name: string): boolean {
   const isStar = (place: number) => typeof parts[place] === 'symbol'
   const reach = (places: Set<number>, place: number) => {
@@ -63,15 +63,15 @@ function fits(parts: readonly Part[], name: string): boolean {
 }
 
 const MOST_PAGES = 1000
-/** Names that are compared before others get their turn. */
+/** The number of names that are compared before other work gets its turn. */
 const AT_ONCE = 100
 const WAIT_MS = 120_000
 
-/** What a source offers, asked for once. */
+/** The scopes that a source offers, read only once. */
 export interface Catalogue {
-  /** Every scope that a pattern fits. */
+  /** Returns every scope that matches a pattern. */
   matching(pattern: string): Promise<readonly RemoteEntry[]>
-  /** Full names of all that was seen, and of the groups that may be asked for. */
+  /** Returns the full names of all entries that were seen, and of groups that can be requested. */
   names(): Promise<readonly string[]>
   close(): Promise<void>
 }
@@ -122,7 +122,7 @@ export function openCatalogue(
   return {
     async matching(pattern) {
       const glob = globOf(pattern)
-      // `acme/*` needs one group asked; `*/web` all of them.
+      // `acme/*` needs only one group, but `*/web` needs all of them.
       const literal = pattern.slice(0, pattern.search(/[*/]/) + 1 || undefined).replace(/[*/]$/, '')
       const isOneGroup = pattern.startsWith(`${literal}/`)
       const found: RemoteEntry[] = []
@@ -141,10 +141,10 @@ export function openCatalogue(
   }
 }
 
-/** A group that the source does not have, or does not show to this connection. */
+/** The group does not exist in the source, or this connection cannot see it. */
 export const isAbsent = (error: unknown): boolean => error instanceof HttpFatalError && error.status === 404
 
-/** Who names a repository outright knows that it is archived; patterns take only what lives, unless they are told. */
+/** An archived repository is chosen if the selector names it exactly. Patterns match archived ones only if `archived` is set. */
 export function fitting(entries: Iterable<RemoteEntry>, selector: Selector): RemoteEntry[] {
   const { except, archived, topic } = selector
   const excluded = except.map(globOf)
@@ -157,7 +157,7 @@ export function fitting(entries: Iterable<RemoteEntry>, selector: Selector): Rem
   )
 }
 
-/** The scopes that a selector chooses now, asked of the source. */
+/** Asks the source for the scopes that a selector chooses now. */
 export async function chooseScopes(
   source: PluginSpec,
   settings: Settings,

@@ -1,4 +1,4 @@
-/** Selectors of a blueprint, one by one: added, they do at once what they do from then on before every run. */
+/** Adds and removes single selectors of a blueprint. A new one has at once the effect that it later has before every run. */
 import { type Actor, recordChange } from '../control-plane/audit/record.ts'
 import { joined } from '../control-plane/blueprint-rows.ts'
 import type { Blueprint } from '../control-plane/records.ts'
@@ -27,27 +27,27 @@ export interface NewSelector extends StoredSelector {
   readonly connectionId: number
 }
 export interface StandingSelector extends NewSelector {
-  /** Follows from what it says: it names no other one, whoever changes the list meanwhile. */
+  /** Made from the content of the selector. So it never means another selector, even if somebody changes the list meanwhile. */
   readonly id: string
 }
 
 export interface SelectorContext {
   readonly control: Pick<ServiceContext, 'database' | 'plugins'>
   readonly services: Services
-  /** The same on a transaction; they record who changes what. */
+  /** The same services within a transaction. They record who changes what. */
   servicesOn(database: Database): Services
   readonly actor: Actor
 }
 
 export interface Asking {
-  /** It may choose nothing. */
+  /** Whether the selector may choose nothing. */
   readonly allowsEmpty: boolean
   readonly signal: AbortSignal
 }
 
 export interface AddedSelector {
   readonly selector: StandingSelector
-  /** What it chooses now. */
+  /** The scopes that the selector chooses now. */
   readonly chosen: readonly (ChosenScope & { readonly isNew: boolean })[]
 }
 
@@ -60,7 +60,7 @@ export async function listSelectors(database: Database, blueprintId: number): Pr
 const selectorsOf = ({ plugin, connectionId, selectors }: ConnectionSelectors): StandingSelector[] =>
   selectors.map((each) => ({ id: markOf(plugin, connectionId, each), plugin, connectionId, ...each }))
 
-/** Engines give the fields of JSON back in different orders. */
+/** Database engines return the fields of JSON in different orders. */
 const inOrder = (scope: string | Settings) => (isPattern(scope) ? scope : Object.entries(scope).sort())
 const markOf = (
   plugin: string,
@@ -68,7 +68,7 @@ const markOf = (
   { scopes, except, archived, topic, scopeConfigId }: StoredSelector,
 ) => fingerprint([plugin, connectionId, scopes.map(inOrder), except, archived, topic ?? null, scopeConfigId])
 
-/** The source is asked before, so that nobody waits for it; the rest is done in one transaction, as an apply does it. */
+/** Asks the source first, so that nobody waits for it. The rest is done in one transaction, as in an apply. */
 export async function addSelector(
   context: SelectorContext,
   blueprintId: number,
@@ -97,7 +97,7 @@ export async function addSelector(
   })
 }
 
-/** Scopes that it let in stay. */
+/** Removes a selector. The scopes that it has added stay. */
 export async function removeSelector(
   context: SelectorContext,
   blueprintId: number,
@@ -120,7 +120,7 @@ export async function removeSelector(
   })
 }
 
-/** One at a time, and not while a configuration file is applied. */
+/** Runs one change at a time, and never while a configuration file is applied. */
 const inOneChange = <Result>(
   { control: { database }, servicesOn }: SelectorContext,
   body: (inside: Database, own: Services) => Promise<Result>,
@@ -170,7 +170,7 @@ interface Given {
   readonly chosen: readonly ChosenScope[]
 }
 
-/** Refuses a second scope config for a scope: a file that says both could not be applied. */
+/** Refuses a second scope config for a scope. A file with both could not be applied. */
 async function requireOneConfig(
   inside: Database,
   services: Services,
@@ -246,7 +246,7 @@ async function saveNew(
   }
   const next = { plugin, connectionId, selectors: [...own, selector] }
   await saveSelectors(inside, blueprintId, [...all.filter((each) => !isOwn(each)), next])
-  // As it is stored: passwords in addresses are left out there.
+  // Read again, because storing removes passwords from addresses.
   const marked = (await listSelectors(inside, blueprintId)).filter(isOwn)
   const added = marked.at(-1) as StandingSelector
   if (marked.slice(0, -1).some(({ id }) => id === added.id)) {

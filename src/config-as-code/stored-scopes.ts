@@ -9,7 +9,7 @@ import { blueprintScopes, blueprints } from '../system/projects.ts'
 
 const PAGE = 1000
 
-/** Every scope of a connection. */
+/** Reads every scope of a connection. */
 export async function scopesOf(services: Services, plugin: string, connectionId: number): Promise<Scope[]> {
   const all: Scope[] = []
   for (let page = 1; ; page++) {
@@ -19,13 +19,13 @@ export async function scopesOf(services: Services, plugin: string, connectionId:
   }
 }
 
-/** As it is stored, whichever way it was written. */
+/** Returns the id in its stored form, however it was written. */
 export function idOfScope(source: PluginSpec, scope: Settings): string {
   const key = scopeKey(source)
   return String(fitted(source.scope.table, { [key]: scope[publicName(key)] })[key])
 }
 
-/** Names of the projects that collect a scope. */
+/** Returns the names of projects that collect a scope. */
 export async function projectsOfScope(
   { kysely }: Database,
   {

@@ -48,7 +48,7 @@ export async function readSelectors({ kysely }: Database, blueprintId: number): 
   return rows.map(asStored)
 }
 
-/** Those of all blueprints that choose from one connection. */
+/** Reads the selectors of all blueprints for one connection. */
 export async function readSelectorsOf(
   { kysely }: Database,
   plugin: string,
@@ -60,7 +60,7 @@ export async function readSelectorsOf(
   return rows.map(({ blueprint_id, selectors }) => ({ blueprintId: blueprint_id, selectors }))
 }
 
-/** Whether a stored scope is one that a selector speaks of, by its name alone: what it was like when it was chosen is not known. */
+/** Tells whether a selector refers to a stored scope. It uses only the name, because other properties at the time of choosing are unknown. */
 export function namedBy(source: PluginSpec, { scopes, except }: Selector): (scope: Settings) => boolean {
   const patterns = scopes.filter(isPattern).map(globOf)
   const written = new Set(scopes.flatMap((each) => (isPattern(each) ? [] : idOfScope(source, each))))
@@ -72,7 +72,7 @@ export function namedBy(source: PluginSpec, { scopes, except }: Selector): (scop
   }
 }
 
-/** Whether a selector gives a scope the scope config that it has, in a project that collects it. */
+/** Tells whether a scope's scope config comes from a selector of a project that collects it. */
 export async function givenByProjects(
   database: Database,
   source: PluginSpec,

@@ -1,4 +1,4 @@
-/** Which variables of the environment a file named where, so that an export can name them again. */
+/** Remembers where a file used variables of the environment, so that an export can use their names again. */
 
 import { PLAN_FIELDS } from '../control-plane/plan/stored-plans.ts'
 import { deleteRows, insertRow, selectRows } from '../control-plane/store.ts'
@@ -12,7 +12,7 @@ import { namesIn, type Template } from './variables.ts'
 
 interface StoredTemplate extends Template {
   readonly path: Path
-  /** Of what came of it, which may be a secret: once that was changed, an export tells the new value where it may. */
+  /** The digest of the resulting value, which may be a secret. If the value has changed since, an export writes the new one where that is allowed. */
   readonly mark: string
 }
 
@@ -20,9 +20,9 @@ export const markOf = (value: unknown, { digest }: Secrets): string => digest(JS
 const subjectOf = (path: Path) => path.join('/')
 
 export interface KnownTemplates {
-  /** By the path of a value in the file. */
+  /** Finds the template by the path of a value in the file. */
   at(path: Path): StoredTemplate | undefined
-  /** In how many places a variable stands. */
+  /** The number of places in which each variable is used. */
   readonly uses: ReadonlyMap<string, number>
 }
 
@@ -40,13 +40,13 @@ export async function readTemplates({ kysely }: Database): Promise<KnownTemplate
   return { at: (path) => known.get(JSON.stringify(keyOf(path))), uses }
 }
 
-/** In a plan of tasks alone a number and then a name follow; an export writes the stage, too. */
+/** In a plan without stages, the index of a task is followed by a name. An export also writes the stage, so it is inserted here. */
 const asStored = ([kind]: Path, place: Path): Path =>
   kind === 'projects' && PLAN_FIELDS.some((field) => field === place[0]) && typeof place[2] === 'string'
     ? [place[0] as string, 0, ...place.slice(1)]
     : place
 
-/** Remembers those of a connection or project. No change of configuration: whatever they are called, values are the same. */
+/** Stores the templates of a connection or project. This does not count as a change of configuration: only names change, not values. */
 export async function saveTemplates(
   { config, control, database: { kysely } }: Pick<Reconciling, 'config' | 'control' | 'database'>,
   path: Path,
@@ -57,7 +57,7 @@ export async function saveTemplates(
   const known = (stored?.templates ?? []) as readonly StoredTemplate[]
   const isUnset = (place: Path) => config.unset.some((each) => isSame(each.path, [...path, ...place]))
   const templates = config.templates.below(path).flatMap(([place, template]): readonly StoredTemplate[] => {
-    // What stays as it is stored keeps its name, too.
+    // A value that stays as it is stored also keeps the name of its variable.
     if (isUnset(place)) return known.filter((each) => isSame(each.path, place))
     const value = place.reduce<unknown>(
       (each, key) => (each as Record<string | number, unknown> | undefined)?.[key],

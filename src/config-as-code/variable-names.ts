@@ -1,10 +1,10 @@
-/** What secrets are called in an export: as the file called them that they came from, or by where they stand. */
+/** Chooses the names of variables for secrets in an export: those of the file that they came from, or names made from their places. */
 import { maskSecrets, type Secrets } from '../secrets.ts'
 import type { Path } from './config-file.ts'
 import { type KnownTemplates, markOf } from './stored-templates.ts'
 import { isSetting, namesIn, referenceTo, type Template, withoutReferences } from './variables.ts'
 
-/** What is written as it is, whatever stands in it. */
+/** A value that is written unchanged, even if it looks like a variable. */
 class Written {
   readonly value: unknown
   constructor({ text, isObject }: Template) {
@@ -13,9 +13,9 @@ class Written {
 }
 
 export interface VariableNames {
-  /** The value with variables in the place of its secrets, and of all that came from variables. */
+  /** Returns the value with variables in place of its secrets, and in place of everything that came from variables. */
   hidden(path: Path, value: unknown, isSecret: boolean): unknown
-  /** All of a file, so that what looks like a variable and is none stays what it is. */
+  /** Prepares the whole file: escapes texts that look like variables but are none. */
   written(content: unknown): unknown
 }
 
@@ -38,7 +38,7 @@ export function variableNames({ at, uses }: KnownTemplates, secrets: Secrets): V
     const stored = at(path)
     if (stored) {
       const isAsApplied = stored.mark === markOf(value, secrets)
-      // Another secret by now: its variable may be given another value, unless that has to serve elsewhere too.
+      // The secret has changed. Its variable can get the new value only if it is used in no other place.
       const isAlone = namesIn(stored.text).every((name) => uses.get(name) === 1)
       if (isAsApplied || (isSecret && isAlone)) return new Written(stored)
     }
@@ -69,7 +69,7 @@ export function variableNames({ at, uses }: KnownTemplates, secrets: Secrets): V
   }
 }
 
-/** Whether an export names the secret at a place by this variable. */
+/** Tells whether an export names the secret at a place by this variable. */
 export function isNamedBy(templates: KnownTemplates, secrets: Secrets, path: Path, value: unknown, name: string) {
   const written = variableNames(templates, secrets).hidden(path, value, true)
   if (!(written instanceof Written)) return false

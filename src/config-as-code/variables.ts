@@ -1,4 +1,4 @@
-/** `${NAME}` in a file stands for a variable of the environment; `$${` for the two characters themselves. */
+/** `${NAME}` in a file means a variable of the environment, and `$${` means the two characters themselves. */
 import { requireCleanText } from '../clean-text.ts'
 import { messageOf } from '../errors.ts'
 import { maskSecrets } from '../secrets.ts'
@@ -18,17 +18,17 @@ export const namesIn = (template: string): string[] =>
 
 export interface Template {
   readonly text: string
-  /** Written as `{ env: NAME }`, which only fields of connections may be. */
+  /** Written as `{ env: NAME }`, which is allowed only for fields of connections. */
   readonly isObject: boolean
 }
-/** Texts that hold references, by where they stand. */
+/** Texts with references to variables, by their place. */
 export interface Templates {
   readonly at: (path: Path) => Template | undefined
-  /** Those below a place, by their path from there on. */
+  /** Returns the texts below a place, by their path from there. */
   readonly below: (path: Path) => readonly (readonly [path: Path, template: Template])[]
 }
 
-/** A field of a connection whose variable is not set. It is left out, as far as the server has what it stands for. */
+/** A field of a connection whose variable is not set. It is left out if the server already has its value. */
 export interface UnsetVariable {
   readonly path: Path
   readonly name: string
@@ -43,7 +43,7 @@ export interface Filled {
   readonly unset: readonly UnsetVariable[]
 }
 
-/** The content of a file with its variables filled in. */
+/** Fills the variables into the content of a file. */
 export function fillVariables(file: ConfigFile, environment: Environment): Filled {
   const templates = new Map<string, readonly [path: Path, template: Template]>()
   const unset: UnsetVariable[] = []
@@ -92,7 +92,7 @@ export function fillVariables(file: ConfigFile, environment: Environment): Fille
   }
 }
 
-/** A field of a connection may also be written `{ env: NAME }`. */
+/** True for fields of a connection, which may also be written as `{ env: NAME }`. */
 export const isSetting = (path: Path) => path.length === 4 && path[0] === 'connections'
 function environmentName(value: object): string | undefined {
   const { env, ...rest } = value as { env?: unknown }
@@ -108,7 +108,7 @@ function requireStorable(file: ConfigFile, path: Path, text: string): void {
   }
 }
 
-/** Refuses secrets that stand in the file: what is left of it without its variables must have nothing to hide. */
+/** Refuses secrets in the file: without its variables, a value must contain nothing that has to be masked. */
 export function requireHidden(
   file: ConfigFile,
   templates: Templates,
@@ -118,7 +118,7 @@ export function requireHidden(
 ): void {
   if (typeof value === 'string' || typeof value === 'number') {
     const template = templates.at(path)?.text ?? withoutReferences(String(value))
-    // In an address a part that is missing gives the others another meaning.
+    // The missing part of an address gets a placeholder, because without it the other parts would have another meaning.
     const visible = filled(template, () => (template.includes('://') ? '****' : ''))
     if (maskSecrets(visible, name) === visible) return
     const named = /^\$\{?(\w+)\}?$/.exec(visible)?.[1] ?? 'NAME'

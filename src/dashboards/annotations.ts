@@ -1,4 +1,4 @@
-/** What happened to a project at which moment: marks on pictures of time. */
+/** Finds events of a project, which are marked on charts over time. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { among, onePiece } from '../database/pieces.ts'
@@ -8,7 +8,7 @@ import { deploymentsOf, incidentsOf } from '../metrics/sources.ts'
 import type { Range } from './range.ts'
 import { readInTime } from './read.ts'
 
-/** `change` is a day from which on numbers are counted differently. */
+/** `change` is a day since which numbers are counted differently. */
 export const KINDS = ['deployment', 'incident', 'switch', 'change'] as const
 export type AnnotationKind = (typeof KINDS)[number]
 
@@ -19,9 +19,9 @@ export interface Annotation {
   readonly url: string
 }
 
-/** Of each kind; more would be a grey bar. The latest are kept. */
+/** The largest number of each kind, because more would be a grey bar. The latest are kept. */
 export const MOST_ANNOTATIONS = 500
-/** Steps of a switch that move traffic. */
+/** Steps of a traffic switch that move traffic. */
 const MOVES = ['shifting', 'switched', 'dns-switched', 'rolled-back']
 
 export async function readAnnotations(

@@ -1,7 +1,7 @@
 /**
  * dashboard   one page that answers a question; drawn in the web client, and published as a Grafana template
- * variable    what its reader chooses; panels have its value in their statements
- * panel       one statement and how its rows are drawn
+ * variable    a value that the reader chooses, and that statements of panels contain
+ * panel       one statement and the way to draw its rows
  */
 import type { Dialect } from '../database/dialect.ts'
 import type { Sql } from '../metrics/calculate/calculation.ts'
@@ -9,13 +9,13 @@ import type { Unit } from '../metrics/metric.ts'
 import type { Policy } from '../metrics/policy.ts'
 
 export interface Dashboard {
-  /** Part of addresses and file names; never changes. */
+  /** Part of URLs and file names, so it never changes. */
   readonly name: string
   readonly title: string
-  /** What it answers, in a sentence. */
+  /** The question that it answers, in a sentence. */
   readonly question: string
   readonly group: 'Delivery' | 'Engineering' | 'Sources' | 'Operation' | 'Your own'
-  /** A field of users that it reads, in the first of these tables that has it. */
+  /** A field added by users that it reads, from the first of these tables that has the field. */
   readonly ownField?: { readonly name: string; readonly title: string; readonly tables: readonly string[] }
   readonly variables: readonly Variable[]
   readonly sections: readonly Section[]
@@ -29,25 +29,25 @@ export interface Section {
 export interface Variable {
   readonly name: string
   readonly title: string
-  /** A fixed list, the first of which is chosen to begin with … */
+  /** A fixed list, the first of which is chosen at the beginning … */
   readonly options?: readonly string[]
   /** … or rows of `value` and `label`. */
   readonly statement?: (query: PanelQuery) => Sql
-  /** Several can be chosen, or all. */
+  /** Whether several values, or all, can be chosen. */
   readonly isList?: boolean
   /** What to do when there are no values. */
   readonly remedy?: string
 }
-/** The value of a list of which nothing is left out. */
+/** The value of a list from which everything is chosen. */
 export const ALL = '__all'
 
-/** Where a statement is used: with values in the web client, with macros and variables in a Grafana template. */
+/** What a statement is written with: values in the web client, and macros and variables in a Grafana template. */
 export interface PanelQuery {
   readonly dialect: Dialect
   /** Both ends belong to the range. */
   readonly from: Sql
   readonly to: Sql
-  /** The value of a variable; of a list, its values with commas between. */
+  /** The value of a variable. For a list, its values separated by commas. */
   readonly variable: (name: string) => Sql
   readonly policy: Policy
 }
@@ -58,37 +58,37 @@ export type Look =
   /** Over time: the column `time`, and one line or bar for each further column, or for each `metric` of a column `value`. */
   | 'lines'
   | 'bars'
-  /** The first column names what the others measure. */
+  /** The first column names what the other columns measure. */
   | 'ranking'
   | 'table'
 
 export interface Panel {
-  /** Unique within its dashboard; part of addresses. */
+  /** Unique within its dashboard. It is part of URLs. */
   readonly name: string
   readonly title: string
-  /** What is counted, when, and what is not. */
+  /** Says what is counted, when, and what is not. */
   readonly definition: string
   readonly look: Look
   readonly statement: (query: PanelQuery) => Sql
   /** The columns of the rows, in their order. */
   readonly columns: Readonly<Record<string, Column>>
-  /** Of 24; 12 unless said. */
+  /** Of 24 columns; 12 by default. */
   readonly width?: number
   /** In rows of 30 pixels. */
   readonly height?: number
-  /** Its items and reasons can be seen. */
+  /** The metric whose items and reasons a reader can open from the panel. */
   readonly metric?: string
   readonly better?: 'higher' | 'lower'
-  /** Colours begin at these values, from good to bad or the other way round as `better` says. */
+  /** The values at which colours begin, from good to bad or the other way round, depending on `better`. */
   readonly limits?: readonly number[]
-  /** Why it may be empty, and what to do. */
+  /** Why the panel may be empty, and what to do. */
   readonly remedy: string
 }
 
 export interface Column {
   readonly title: string
   readonly kind: ColumnKind
-  /** The column that holds the address of what this one names; it is not shown itself. */
+  /** The column with the address for the text in this one. That column is not shown. */
   readonly link?: string
 }
 export type ColumnKind = Unit | 'text' | 'moment' | 'day' | 'bytes' | 'address'

@@ -1,4 +1,4 @@
-/** Expressions that mean the same on both engines. */
+/** SQL expressions that mean the same on both database engines. */
 import { sql } from 'kysely'
 import type { Sql } from '../metrics/calculate/calculation.ts'
 import { filled } from '../metrics/express.ts'
@@ -14,18 +14,18 @@ export const minutesFrom = (query: PanelQuery, start: Sql, end: Sql): Sql =>
 
 export const mean = (query: PanelQuery, value: Sql): Sql => sql`avg(${double(query, value)})`
 
-/** Rows of a group that meet a condition. */
+/** Counts the rows of a group that meet a condition. */
 export const countIf = (condition: Sql): Sql => sql`sum(case when ${condition} then 1 else 0 end)`
 
-/** Those among all rows of a group that the condition can tell of; null where there are none. */
+/** Returns the share of rows that meet the condition. Rows for which it is unknown do not count; null if there are no others. */
 export const shareIf = (query: PanelQuery, condition: Sql): Sql =>
   mean(query, sql`(case when ${condition} then 1 else 0 end)`)
 
-/** A text, or what stands for a missing one. */
+/** Returns the first text that is not empty, or a replacement for a missing one. */
 export const named = (missing: string, ...names: readonly Sql[]): Sql =>
   sql`coalesce(${sql.join([...names.map((name) => sql`nullif(${name}, '')`), sql.lit(missing)])})`
 
-/** Values below each limit, and the rest, as `place` and `label`. */
+/** Classes of values: below each of the limits, and the rest. They become the columns `place` and `label`. */
 export interface Classes {
   readonly below: readonly (readonly [limit: number, label: string])[]
   readonly rest: string

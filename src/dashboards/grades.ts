@@ -1,4 +1,4 @@
-/** The bands of the DORA reports in SQL, by the same limits as everywhere. */
+/** The bands of the DORA reports in SQL, with the same limits as in all other places. */
 import { sql } from 'kysely'
 import { BENCHMARKS } from '../domain/seeds.ts'
 import { BANDS, type Band, limitsOf, mayReach, REPORTS } from '../metrics/benchmarks.ts'
@@ -33,7 +33,7 @@ export const gradesPanel = (narrowing?: (query: PanelQuery) => Narrowing): Panel
   remedy: 'The chosen report has no bands. Choose 2021 or 2023.',
 })
 
-/** One row a key that the report has a band for: `metric`, `band`, `meaning`. */
+/** Returns one row for each key metric that has a band in the report: `metric`, `band`, `meaning`. */
 function gradeTable(query: PanelQuery, narrowing?: Narrowing): Sql {
   const keys = GRADED.map((metric, place) => {
     const byReport = REPORTS.filter((report) => metric.benchmark?.[report]).map(
@@ -69,10 +69,10 @@ function gradeTable(query: PanelQuery, narrowing?: Narrowing): Sql {
     from (${placed}) placed order by place`
 }
 
-/** Without the name of the band, which has a column of its own. */
+/** Removes the name of the band, which has its own column. */
 const meaningOf = (label: string) => label.replace(/\(\w+\)$/, '')
 
-/** What the band goes by, where neither a sum nor a mean would give it. */
+/** The numbers that decide the band, for deployment frequency, whose band depends on neither a sum nor a mean. */
 const basisOf = (metric: Metric): Sql =>
   metric === deploymentFrequency
     ? sql`case when value is null then '' else concat(', by the days with a deployment: ', value, ' of the median week and ', monthly, ' of the median month') end`
@@ -94,7 +94,7 @@ function bandOf(metric: Metric, report: Report): Sql {
     const cases = limits.map((limit, index) => then(sql`value ${comparison} ${sql.lit(limit)}`, BANDS[index] as Band))
     return sql`case ${missing} ${sql.join(cases, sql` `)} else 'low' end`
   }
-  // Deployments on some day of a range make at least one in half a year.
+  // If the range has a day with a deployment, half a year has at least one.
   return report === '2023'
     ? sql`case ${missing} when value >= 5 then 'elite' when value >= 1 then 'high' when monthly >= 1 then 'medium' else 'low' end`
     : sql`case ${missing} when value >= 5 then 'elite' when monthly >= 1 then 'high' else 'medium' end`

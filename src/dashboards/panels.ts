@@ -23,7 +23,7 @@ const NEEDED: Readonly<Partial<Record<Material, string>>> = {
   'pull requests': 'pull requests',
   history: 'the git history of their repositories',
 }
-/** One of several things may be missing: naming the first of them would often be wrong. */
+/** Several materials may be missing, so a remedy for the first of them would often be wrong. */
 const remedyOf = ({ madeOf }: Metric) =>
   madeOf.includes('history')
     ? `Nothing in this range can be counted. It needs all of these: ${madeOf.map((each) => NEEDED[each] ?? each).join(', ')}. The explanation says which is missing.`
@@ -39,7 +39,7 @@ const shared = (metric: Metric, { narrowing: _, ...own }: MetricPanel) => ({
 })
 
 const COUNTED: Column = { title: 'Items', kind: 'count' }
-/** What is shown in place of the number where it would not be true. */
+/** The text that is shown in place of a number that would be misleading. */
 export const WORDS: Column = { title: 'In words', kind: 'text' }
 
 const countOf = (material: Material): Column => ({
@@ -54,7 +54,7 @@ export const numberPanel = (metric: Metric, own: MetricPanel = {}): Panel => ({
   height: 5,
   columns: {
     value: { title: metric.title, kind: metric.unit },
-    // The sum of what a ratio divides would be taken for what it is relative to.
+    // A ratio shows the two numbers that it divides. Their sum would be mistaken for the divisor.
     ...(metric.divides
       ? Object.fromEntries(metric.divides.map((material): [string, Column] => [material, countOf(material)]))
       : { counted: COUNTED }),
@@ -69,7 +69,7 @@ export const seriesPanel = (metric: Metric, own: MetricPanel = {}): Panel => ({
   look: metric.summary === 'days' || metric.summary === 'count' ? 'bars' : 'lines',
   columns: {
     time: { title: 'Time', kind: 'day' },
-    // A series of days counts what happened.
+    // A series of days shows how many items happened.
     value: { title: metric.title, kind: metric.summary === 'days' ? 'count' : metric.unit },
     counted: COUNTED,
   },
@@ -77,7 +77,7 @@ export const seriesPanel = (metric: Metric, own: MetricPanel = {}): Panel => ({
   ...shared(metric, { title: `${metric.title} over time`, ...own }),
 })
 
-/** A metric by repository, the largest first. */
+/** Shows a metric by repository, the largest value first. */
 export const repositoriesPanel = (metric: Metric, own: MetricPanel = {}): Panel => ({
   name: `${metric.name}-by-repository`,
   look: 'ranking',

@@ -1,4 +1,4 @@
-/** Which rows a panel is about: those of the chosen project, or those that one source brought. */
+/** Chooses the rows of a panel: those of the chosen project, or those of one source. */
 import { sql } from 'kysely'
 import type { Sql } from '../metrics/calculate/calculation.ts'
 import { stands, standsWithin } from '../metrics/rollouts.ts'
@@ -6,20 +6,20 @@ import { buildsOf, deploymentCommitsOf, incidentsOf, issuesOf, pullRequestsOf } 
 import type { PanelQuery, Variable } from './dashboard.ts'
 import { isChosen, metricQueryOf } from './statements.ts'
 
-/** `from …` and the condition of its rows. */
+/** Returns `from …` and the condition for its rows. */
 export type Population = (query: PanelQuery) => { readonly from: Sql; readonly where: Sql }
 
-/** `pr`. */
+/** Pull requests, `pr`. */
 export const projectPullRequests: Population = (query) => pullRequestsOf(metricQueryOf(query))
-/** `i`. */
+/** Issues, `i`. */
 export const projectIssues: Population = (query) => issuesOf(metricQueryOf(query))
-/** `i`. */
+/** Incidents, `i`. */
 export const projectIncidents: Population = (query) => incidentsOf(metricQueryOf(query))
-/** `p`. */
+/** Builds, `p`. */
 export const projectBuilds: Population = (query) => buildsOf(metricQueryOf(query))
-/** `c`, one row a deployed commit, of whatever rows tell of a rollout. */
+/** Deployed commits, `c`: one row for each, including all rows that report the same rollout. */
 export const projectDeployedCommits: Population = (query) => deploymentCommitsOf(metricQueryOf(query))
-/** The same of the rows that stand for their rollout. */
+/** Deployed commits, `c`, only of the rows that represent their rollout. */
 export const projectDeployments: Population = (query) => {
   const own = metricQueryOf(query)
   const { from, where } = deploymentCommitsOf(own)
@@ -50,7 +50,7 @@ export const sourceIssues =
     where: sql`1 = 1`,
   })
 
-/** `i` on each board (`b`, with its name in `service`): once for every board that shows it. */
+/** Issues, `i`, for each board (`b`, with its name in `service`): one row for every board that shows the issue. */
 export const sourceIssuesByBoard =
   (plugin: string, variable: string): Population =>
   (query) => ({
@@ -66,7 +66,7 @@ export const sourceBuilds =
   (plugin: string, variable: string): Population =>
   (query) => ({ from: sql`from cicd_pipelines p`, where: isOwn(query, plugin, variable, sql`p.cicd_scope_id`) })
 
-/** `c`, of the rows that stand for their rollout among those of the source. */
+/** Deployed commits, `c`, of the rows that represent their rollout among the rows of the source. */
 export const sourceDeployments =
   (plugin: string, variable: string): Population =>
   (query) => ({
@@ -75,17 +75,17 @@ export const sourceDeployments =
       and ${standsWithin(plugin, sql`c.cicd_deployment_id`)}`,
   })
 
-/** `f`. */
+/** Findings, `f`. */
 export const sourceFindings =
   (plugin: string, variable: string): Population =>
   (query) => ({ from: sql`from cq_issues f`, where: isOwn(query, plugin, variable, sql`f.project_key`) })
 
-/** `m`. */
+/** Measures of files, `m`. */
 export const sourceFiles =
   (plugin: string, variable: string): Population =>
   (query) => ({ from: sql`from cq_file_metrics m`, where: isOwn(query, plugin, variable, sql`m.project_key`) })
 
-/** The scopes of a plugin, chosen from a table of scopes. */
+/** A variable for scopes of a plugin, with choices from a table of scopes. */
 export const scopesVariable = (
   plugin: string,
   table: 'repos' | 'boards' | 'cicd_scopes' | 'cq_projects',

@@ -1,4 +1,4 @@
-/** Ranges as Grafana writes them: `now-6M`, `now/w`, `now-1Q/Q`, a moment, or the milliseconds of one. */
+/** Reads time ranges as Grafana writes them: `now-6M`, `now/w`, `now-1Q/Q`, a moment, or its milliseconds. */
 import { parseEnd, parseTime } from '../database/time.ts'
 import { UserError } from '../errors.ts'
 
@@ -33,7 +33,7 @@ const MONTHS = new Map([
 
 const HOW = 'Write a moment such as 2026-01-31T12:00:00Z, or one that moves along, such as now-30d, now-6M or now/M.'
 
-/** Six months up to now unless said. Both ends belong to the range. */
+/** Returns a range, by default the six months up to now. Both ends belong to the range. */
 export function rangeOfText({ from = 'now-6M', to = 'now' }: RangeText, now = new Date()): Range {
   const range = { from: momentOf(from, now, 'from'), to: momentOf(to, now, 'to') }
   if (range.from <= range.to) return range
@@ -43,7 +43,7 @@ export function rangeOfText({ from = 'now-6M', to = 'now' }: RangeText, now = ne
 function momentOf(text: string, now: Date, end: 'from' | 'to'): Date {
   const relative = RELATIVE.exec(text)
   const moment = relative ? relativeMoment(relative, now, end) : absoluteMoment(text, end)
-  // Years of more than four digits are no dates to a database.
+  // Databases do not accept years of more than four digits.
   if (moment && moment >= new Date(0) && moment < new Date('9999-01-01')) return moment
   throw new UserError(`${end} is not a valid time: ${text}. ${HOW}`)
 }
@@ -58,7 +58,7 @@ function relativeMoment([, offsets = '', unit]: RegExpExecArray, now: Date, end:
   for (const [, amount, each] of offsets.matchAll(OFFSET)) moment = moved(moment, Number(amount), each as string)
   if (!unit) return moment
   const start = startOf(unit, moment)
-  // The last moment of the unit, as Grafana has it.
+  // The last moment of the unit, as in Grafana.
   return end === 'from' ? start : new Date(Number(moved(start, 1, unit)) - 1)
 }
 
@@ -69,7 +69,7 @@ function moved(moment: Date, amount: number, unit: string): Date {
     : new Date(Number(moment) + amount * length)
 }
 
-/** The same day of another month, or its last one where it is shorter. */
+/** Returns the same day of another month, or the last day of a shorter month. */
 function monthsLater(moment: Date, months: number): Date {
   const later = new Date(moment)
   later.setUTCMonth(moment.getUTCMonth() + months)
@@ -81,15 +81,15 @@ function startOf(unit: string, moment: Date): Date {
   const [year, month] = [moment.getUTCFullYear(), moment.getUTCMonth()]
   const months = MONTHS.get(unit)
   if (months) return new Date(Date.UTC(year, Math.floor(month / months) * months))
-  // Weeks begin on Monday; the first day of all was a Thursday.
+  // Weeks begin on Monday, and day 0 of the epoch was a Thursday.
   const shift = unit === 'w' ? 3 * DAY : 0
   const length = LENGTHS.get(unit) ?? DAY
   return new Date(Math.floor((Number(moment) + shift) / length) * length - shift)
 }
 
-/** As long a time right before: of whole months the months before, however long they were. */
+/** Returns the range of the same length just before. For whole months these are the months before, whatever their length. */
 export function rangeBefore({ from, to }: Range): Range {
-  // Some ends are the last moment of a unit, some the first of the next.
+  // Some ranges end with the last moment of a unit, and some with the first of the next.
   const end = to.getUTCMilliseconds() === 999 ? new Date(Number(to) + 1) : to
   const months = (end.getUTCFullYear() - from.getUTCFullYear()) * 12 + end.getUTCMonth() - from.getUTCMonth()
   const isWhole = months > 0 && Number(monthsLater(end, -months)) === Number(from)

@@ -1,4 +1,4 @@
-/** The rows of panels, with the values that a reader chose. */
+/** Reads the rows of panels, with the values that a reader chose. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { isTooSlow } from '../database/explain.ts'
@@ -11,18 +11,18 @@ import { ALL, type Dashboard, type Panel, type PanelQuery, type Variable } from 
 export interface Choice {
   readonly from: Date
   readonly to: Date
-  /** By the names of variables. */
+  /** Values by the name of the variable. */
   readonly values: ReadonlyMap<string, readonly string[]>
   readonly policy: Policy
 }
 
 const LONGEST_SECONDS = 20
-/** No picture is clearer for more of them. */
+/** More rows would not make a chart clearer. */
 const MOST_ROWS = 5000
 
 export interface PanelRows {
   readonly rows: readonly (readonly unknown[])[]
-  /** There are more. */
+  /** True if there are more rows. */
   readonly isCut: boolean
 }
 
@@ -56,7 +56,7 @@ export async function readOptions(
   return rows.slice(0, MOST_ROWS).map(({ value, label }) => ({ value: String(value), label: String(label) }))
 }
 
-/** Nothing can be written, and what takes too long ends with a sentence. */
+/** Runs a statement that cannot write. If it takes too long, it ends with a message. */
 export async function readInTime(database: Database, statement: Sql): Promise<Record<string, unknown>[]> {
   try {
     const { rows } = await database.reading(LONGEST_SECONDS, (inside) =>
@@ -70,7 +70,7 @@ export async function readInTime(database: Database, statement: Sql): Promise<Re
   }
 }
 
-/** Values are bound, never written into the text. */
+/** Makes a query whose values are bound and never written into the text. */
 function queryOf(database: Database, { variables }: Dashboard, { from, to, values, policy }: Choice): PanelQuery {
   const { dialect } = database
   return {
@@ -90,5 +90,5 @@ function queryOf(database: Database, { variables }: Dashboard, { from, to, value
 const standardOf = (variable: Variable | undefined): readonly string[] =>
   variable?.isList ? [ALL] : (variable?.options?.slice(0, 1) ?? [])
 
-/** Counts beyond what a number holds exactly are of no use in a picture. */
+/** Charts do not need integers that are too large for an exact number. */
 const cellOf = (value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : (value ?? null))

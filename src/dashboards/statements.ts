@@ -1,4 +1,4 @@
-/** Statements that panels share. */
+/** SQL statements that panels share. */
 import { sql } from 'kysely'
 import type { Sql } from '../metrics/calculate/calculation.ts'
 import { deploymentsInSql, knowsIncidents, NOTHING_KNOWN } from '../metrics/evidence.ts'
@@ -7,7 +7,7 @@ import type { Metric, MetricQuery } from '../metrics/metric.ts'
 import { summarized } from '../metrics/read.ts'
 import { ALL, type PanelQuery } from './dashboard.ts'
 
-/** Whether a column has one of the chosen values of a list. */
+/** The condition that a column has one of the chosen values of a list. */
 export function isChosen(query: PanelQuery, variable: string, column: Sql): Sql {
   const values = query.variable(variable)
   return sql`(${sql.lit(ALL)} in (${values}) or ${column} in (${values}))`
@@ -17,22 +17,22 @@ export const isInRange = ({ from, to }: PanelQuery, moment: Sql): Sql => sql`${m
 
 const UNITS = ['day', 'week', 'month'] as const
 
-/** By the variable `interval`. */
+/** Chooses the expression for the value of the variable `interval`. */
 const byInterval = (query: PanelQuery, each: (unit: (typeof UNITS)[number]) => Sql): Sql =>
   sql`case ${query.variable('interval')} when 'day' then ${each('day')} when 'week' then ${each('week')} else ${each('month')} end`
 
-/** Start of the interval that a moment falls in. */
+/** Returns the start of the interval that contains a moment. */
 export const intervalOf = (query: PanelQuery, moment: Sql): Sql =>
   byInterval(query, (unit) => filled(query.dialect.startOf(unit, '{moment}'), { moment }))
 
 const digits = (most: number) =>
   Array.from({ length: most + 1 }, (_, digit) => `select ${digit} as n`).join(' union all ')
-/** From 0 to 999: the weeks of nineteen years. Recursion would end earlier on one of the engines. */
+/** Numbers from 0 to 999, enough for the weeks of nineteen years. A recursive statement would end earlier on one of the database engines. */
 const NUMBERS = `select a.n + 10 * b.n + 100 * c.n as n from (${digits(9)}) a cross join (${digits(9)}) b cross join (${digits(9)}) c`
-/** Thousands, of which only days need more than none: those of thirteen years. */
+/** Thousands from 0 to 4, which are needed only for days: enough for thirteen years. */
 const THOUSANDS = digits(4)
 
-/** Each interval that the range touches (`time`), also those in which nothing happened. */
+/** Returns each interval that the range touches (`time`), including those in which nothing happened. */
 export function intervalsOf(query: PanelQuery): Sql {
   const first = intervalOf(query, query.from)
   const count = '(numbers.n + 1000 * thousands.n)'
@@ -42,16 +42,16 @@ export function intervalsOf(query: PanelQuery): Sql {
     cross join (select ${first} as first, ${intervalOf(query, query.to)} as last) bounds) every_interval where time <= last`
 }
 
-/** Rows of `time` and more, with the intervals that have none. `columns` are taken from `own`. */
+/** Adds the intervals without rows to rows of `time` and other columns. `columns` are taken from `own`. */
 export const everyInterval = (query: PanelQuery, rows: Sql, columns: Sql): Sql =>
   sql`select every.time, ${columns} from (${intervalsOf(query)}) every left join (${rows}) own on own.time = every.time
     order by every.time`
 
-/** Of the rows of each interval, which have a column `at`. */
+/** Measures over the rows of each interval. The rows have a column `at`. */
 interface Measures {
-  /** Null where an interval has no rows … */
+  /** Null in an interval without rows … */
   readonly values?: Readonly<Record<string, Sql>>
-  /** … and 0 there. */
+  /** … and 0 in one. */
   readonly counts?: Readonly<Record<string, Sql>>
 }
 
@@ -69,7 +69,7 @@ export function measuresByInterval(query: PanelQuery, rows: Sql, { values = {}, 
   )
 }
 
-/** How often each thing happened in each interval; a statement of each gives `at`. */
+/** Counts events of each kind in each interval. The statement for each kind returns `at`. */
 export function eventsByInterval(query: PanelQuery, events: Readonly<Record<string, Sql>>): Sql {
   const names = Object.keys(events)
   const rows = names.map((name) => sql`select ${sql.lit(name)} as event, happening.at from (${events[name]}) happening`)
@@ -77,7 +77,7 @@ export function eventsByInterval(query: PanelQuery, events: Readonly<Record<stri
   return measuresByInterval(query, sql.join(rows, sql` union all `), { counts: Object.fromEntries(measures) })
 }
 
-/** `value`, the lower median, and `counted` of each interval; the rows have `id`, `at` and `value`. */
+/** Returns the lower median (`value`) and `counted` for each interval. The rows have `id`, `at` and `value`. */
 export function mediansByInterval(query: PanelQuery, rows: Sql): Sql {
   const own = sql`select * from (${rows}) measured where value is not null and ${isInRange(query, sql`at`)}`
   const medians = summarized(query.dialect, { summary: 'median' }, own, { time: intervalOf(query, sql`at`) })
@@ -87,11 +87,11 @@ export function mediansByInterval(query: PanelQuery, rows: Sql): Sql {
 export interface Narrowing {
   readonly team?: Sql
   readonly repository?: Sql
-  /** Of a list, instead of the chosen one. */
+  /** An item of a list of projects, instead of the chosen project. */
   readonly project?: Sql
-  /** Which incidents a service report is about. */
+  /** The incidents that a service report is about. */
   readonly service?: MetricQuery['service']
-  /** What else holds for the columns of an item. */
+  /** A further condition on the columns of an item. */
   readonly where?: Sql
 }
 
@@ -106,25 +106,25 @@ export const metricQueryOf = (query: PanelQuery, { where: _, ...narrowing }: Nar
   ...narrowing,
 })
 
-/** Items that count. */
+/** Selects the items that count. */
 export const countedItems = (query: PanelQuery, metric: Metric, narrowing?: Narrowing): Sql =>
   sql`select * from (${metric.items(metricQueryOf(query, narrowing))}) every_item
     where reason is null and ${narrowing?.where ?? sql`1 = 1`}`
 
-/** Whether a rate of none would say that nothing failed, though nobody may know of an incident. */
+/** Recognises rates whose value 0 would claim that nothing failed, although incidents may be unknown. */
 const isRateOfIncidents = ({ unit, madeOf, divides }: Metric): boolean =>
   unit === 'share' && madeOf.includes('incidents') && !divides
 
-/** Where the number alone may not be true. */
+/** Tells whether the number alone may be misleading. */
 export const hasWords = (metric: Metric): boolean => metric.summary === 'days' || isRateOfIncidents(metric)
 
-/** Of rows with a `value`. */
+/** The condition, for rows with a `value`, that a rate of 0 only means that no incident would be known. */
 const isUnknownRate = (query: PanelQuery, { project = query.variable('project') }: Narrowing = {}): Sql =>
   sql`value = 0 and not ${knowsIncidents(project)}`
 
 /**
- * One row: `value`, and how many items it is made of (`counted`); also `words` where the number alone may not be true, and of
- * a ratio instead what it divides.
+ * Returns one row: `value` and the number of its items (`counted`). If the number alone may be misleading, it also has `words`. A
+ * ratio has the two numbers that it divides instead of `counted`.
  */
 export function metricValue(query: PanelQuery, metric: Metric, narrowing?: Narrowing): Sql {
   const own = summarized(query.dialect, metric, countedItems(query, metric, narrowing), {})
@@ -144,14 +144,14 @@ export function metricValue(query: PanelQuery, metric: Metric, narrowing?: Narro
     : own
 }
 
-/** `time`, `value`, `counted`: one row for every interval of the range. */
+/** Returns one row for every interval of the range: `time`, `value`, `counted`. */
 export function seriesOf(query: PanelQuery, metric: Metric, narrowing?: Narrowing): Sql {
   const items = countedItems(query, metric, narrowing)
   const rows = summarized(query.dialect, metric, items, { time: intervalOf(query, sql`at`) })
   const isCounted = metric.summary === 'count' || metric.summary === 'days'
   const value = isCounted ? sql`coalesce(own.value, 0) as value` : sql`own.value`
   if (isRateOfIncidents(metric)) {
-    // A line of zeros would say that nothing failed.
+    // A line of zeros would claim that nothing failed.
     const known = sql`case when ${isUnknownRate(query, narrowing)} then null else value end as value`
     const told = sql`select time, ${known}, counted from (${rows}) summary`
     return everyInterval(query, told, sql`own.value, coalesce(own.counted, 0) as counted`)
@@ -160,14 +160,15 @@ export function seriesOf(query: PanelQuery, metric: Metric, narrowing?: Narrowin
 }
 
 /**
- * The lower median of days with something that counts, over all weeks that the range touches, or over the months that lie in
- * it as a whole. Those without any are known by their number alone, and stand before all others.
- * `words` say it so that it is true: of a median week with none, the number would say that there were none.
+ * Returns the lower median of days with something that counts, over all weeks that the range touches, or over the whole months
+ * within it. Intervals without any such day are known only by their number, and are sorted before all others. `words` is the
+ * value as text. If the median interval has no such day, it names the total instead, because the number would say that there were
+ * none.
  */
 export function daysOf(query: PanelQuery, metric: Metric, unit: 'week' | 'month', narrowing?: Narrowing): Sql {
   const { dialect } = query
   const start = (each: 'day' | 'week' | 'month', moment: Sql) => filled(dialect.startOf(each, '{moment}'), { moment })
-  // The first moment of a day is no day of a range that ends with it.
+  // If the range ends with the first moment of a day, that day does not belong to it.
   const last = filled(dialect.secondsBefore('{to}', '0.001'), { to: query.to })
   const bounds = sql`select ${start(unit, query.from)} as first, ${start(unit, last)} as last, ${start('day', query.from)} as first_day,
     ${start('day', last)} as last_day`
@@ -187,7 +188,7 @@ export function daysOf(query: PanelQuery, metric: Metric, unit: 'week' | 'month'
   return sql`select value, counted, case when counted > 0 then ${words} end as words from (${median}) median`
 }
 
-/** The latest rows behind a metric. */
+/** Returns the latest rows behind a metric. */
 export const itemsOf = (query: PanelQuery, metric: Metric, narrowing?: Narrowing): Sql =>
   sql`select item.at, item.title, item.value, coalesce(repos.name, '') as repository, item.url
     from (${countedItems(query, metric, narrowing)}) item left join repos on repos.id = item.repository

@@ -1,4 +1,4 @@
-/** The bands of the DORA reports of 2021 and 2023, in the words that dashboards compare byte for byte. */
+/** The performance bands of the DORA reports of 2021 and 2023, in the words that dashboards compare byte for byte. */
 import { byName } from '../by-name.ts'
 import { BENCHMARKS } from '../domain/seeds.ts'
 import type { Frequency } from './frequency.ts'
@@ -11,7 +11,7 @@ export interface Grade {
   readonly report: Report
   readonly band: Band
   readonly label: string
-  /** Of days: what the band goes by, which is neither their sum nor their mean. */
+  /** Only for deployment frequency: the numbers of days that decide the band. They are neither a sum nor a mean. */
   readonly by?: string
 }
 
@@ -34,13 +34,13 @@ export function gradeOf(metric: Metric, report: Report, value: number | null, fr
   return band && row ? { report, band, label: row[band], ...(frequency && { by: frequencyBasis(frequency) }) } : null
 }
 
-/** A label such as “fewer than once per month” beside ten deployments needs it. */
+/** Explains the band: a label such as “fewer than once per month” beside ten deployments would be hard to believe without it. */
 function frequencyBasis({ weekly, monthly }: Frequency): string {
   const month = monthly === null ? '' : ` and ${monthly} of the median month`
   return `The band goes by the days with a deployment: ${weekly} of the median week${month}.`
 }
 
-/** Where the bands of a metric end; none where it is graded otherwise, or not at all. */
+/** Returns where the bands of a metric end. Undefined if it is graded in another way or not at all. */
 export const limitsOf = (metric: Metric, report: Report): Limits | undefined =>
   UPPER[metric.benchmark?.[report] ?? '']?.[report]
 
@@ -54,7 +54,7 @@ function bandBelow(name: string, report: Report, value: number): Band | null {
   return BANDS[index < 0 ? 3 : index] as Band
 }
 
-/** As DevLake grades, but for ranges that are too short to tell: what cannot be told has no band. */
+/** Grades as DevLake does, except that a range too short to tell has no band. */
 function frequencyBand({ weekly, monthly, sixMonths }: Frequency, report: Report): Band | null {
   if (weekly === null) return null
   if (weekly >= 5) return 'elite'

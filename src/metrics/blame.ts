@@ -12,8 +12,8 @@ export interface BlameQuery {
 }
 
 /**
- * Incidents (`id`) of what the project is made of, and of issues on its boards: the incident itself names one board, and the
- * issue may be on boards of several projects.
+ * Returns the incidents (`id`) of the project's scopes and of the issues on its boards. The incident itself names only one board,
+ * but its issue may be on boards of several projects.
  */
 export function incidentIdsOf(dialect: Dialect, project: string | Sql): Sql {
   const select = sql`select ${sql.raw(dialect.joinAsWritten)}`
@@ -26,8 +26,8 @@ export function incidentIdsOf(dialect: Dialect, project: string | Sql): Sql {
 }
 
 /**
- * Which deployment each incident comes from (`incident_id`, `deployment_id`): as stored where every row counts, which is
- * how DevLake stores it, and calculated otherwise.
+ * Returns the deployment that each incident comes from (`incident_id`, `deployment_id`). Stored rows are used where every row of
+ * a deployment counts, because that is how DevLake stores them. Otherwise it is calculated.
  */
 export const blameOf = (query: BlameQuery): Sql =>
   changesBlame(query.policy) || query.environment !== 'PRODUCTION' || query.policy.rollouts !== 'every-row'
@@ -36,8 +36,8 @@ export const blameOf = (query: BlameQuery): Sql =>
         where project_name = ${query.project}`
 
 /**
- * The latest success that was finished before the incident began. Incidents and deployments stand in one line of time,
- * and the running maximum is the latest deployment so far: no incident is compared with every deployment.
+ * Finds the latest success that was finished before the incident began. Incidents and deployments are put into one timeline,
+ * where the running maximum is the latest deployment so far, so no incident has to be compared with every deployment.
  */
 export function latestDeployments({ dialect, project, environment, policy }: BlameQuery): Sql {
   const scope = mapping('scope', 'cicd_scopes', project)
@@ -69,7 +69,7 @@ export function latestDeployments({ dialect, project, environment, policy }: Bla
     where line.incident_id is not null and ${recent}`
 }
 
-/** Whether the component of an incident of the project names something that the project deploys. */
+/** Tells whether the component of any incident of the project is the name of something that the project deploys. */
 export function namesService(dialect: Dialect, project: string | Sql): Sql {
   const scope = mapping('scope', 'cicd_scopes', project)
   return sql`exists (select 1 from (${incidentIdsOf(dialect, project)}) own inner join incidents i on i.id = own.id

@@ -1,13 +1,13 @@
-/** What became of a number since the period before. */
+/** The change of a number since the period before. */
 import { counted } from '../counted.ts'
 import type { Metric } from './metric.ts'
 import type { MetricValue } from './read.ts'
 import { isSaidInCounts, valueInWords } from './value-words.ts'
 
 export interface ValueChange {
-  /** Null: one of the two is not known, so that nothing can be said. */
+  /** Null if one of the two numbers is unknown, so that they cannot be compared. */
   readonly difference: number | null
-  /** `same` also when nothing can be said. */
+  /** Also `same` when the numbers cannot be compared. */
   readonly direction: 'better' | 'worse' | 'same'
   /** Such as `4 h less, better`. */
   readonly words: string
@@ -21,7 +21,7 @@ export function changeOf({ unit, better }: Metric, past: Compared, present: Comp
     const words = now === null ? '' : 'nothing to compare with'
     return { difference: null, direction: 'same', words }
   }
-  // Both are said in deployments: that the two medians are 0 would be no comparison of these.
+  // Both values are shown as numbers of deployments. Comparing the two medians, which are 0, would say nothing about those.
   if (isSaidInCounts(unit, before) && isSaidInCounts(unit, now)) {
     const more = present.counted - past.counted
     return { difference: now - before, ...comparison(more, better, counted(Math.abs(more), 'deployment')) }

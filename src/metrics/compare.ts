@@ -9,11 +9,11 @@ import { itemsOf } from './stacked.ts'
 export interface PolicyValue extends Omit<MetricValue, 'frequency'> {
   readonly policy: string
   readonly meaning: string
-  /** Items that count under one of the two only, or with another value than in projects that choose nothing. */
+  /** The number of items that count under only one of the two policies, or count with another value than under the default policy. */
   readonly differing: number
 }
 
-/** The value under each policy, and how much of it is different from that of projects that choose nothing. */
+/** Reads the value under each policy, and how many items differ from those under the default policy. */
 export async function comparePolicies(
   database: Database,
   metric: Metric,
@@ -22,7 +22,7 @@ export async function comparePolicies(
   read: (filter: MetricFilter) => Promise<Explanation>,
 ): Promise<PolicyValue[]> {
   const compared: PolicyValue[] = []
-  // Which incidents are of the service is a choice of the project, not a repair.
+  // The choice of incidents for the service report is not a repair of DevLake's rules, so it stays as the project has it.
   const { issueCategories, component } = filter.policy
   for (const { name, meaning, policy } of policies) {
     const under = { ...filter, policy: { ...policy, issueCategories, component } }

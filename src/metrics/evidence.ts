@@ -1,6 +1,7 @@
 /**
- * What a grade rests on. A rate of none is no merit where nobody would have known of an incident, and a handful of deployments
- * says nothing about a year. Each rule stands here once: as it is read, and as a statement for dashboards.
+ * The evidence that a grade needs. A failure rate of zero is no merit where nobody would have known of an incident, and a handful
+ * of deployments says nothing about a year. Each rule is here in two forms: as code for reading, and as a statement for
+ * dashboards.
  */
 import { sql } from 'kysely'
 import { counted } from '../counted.ts'
@@ -13,13 +14,13 @@ export const LEAST_DEPLOYMENTS = 10
 export const LEAST_WEEKS = 4
 
 export interface Evidence {
-  /** Those that count in the range. */
+  /** Deployments that count in the range. */
   readonly deployments: number
-  /** From the first of them to the last; a week that has begun counts. */
+  /** Weeks from the first of these deployments to the last, with a week that has begun counted as a whole one. */
   readonly weeks: number
-  /** Whether an incident of the project would be known. */
+  /** True if an incident of the project would be known. */
   readonly knowsIncidents: boolean
-  /** Whether the policy could attribute an incident to a deployment at all. */
+  /** False if the policy could attribute no incident to a deployment. */
   readonly attributesIncidents: boolean
 }
 
@@ -31,7 +32,7 @@ export const INCIDENTS_UNKNOWN: NoGrade = {
   because: `${NOTHING_KNOWN}: no rule has matched one at any time, and no source of incidents was collected`,
   remedy: NO_INCIDENTS.remedy,
 }
-/** A rate of none would say that nothing failed, where nothing could be attributed. */
+/** Without an attribution, a rate of zero would claim that nothing failed. */
 const NOTHING_ATTRIBUTED: NoGrade = {
   because: 'the policy attributes an incident to the service that its component names, and no component names one',
   remedy: 'Let the component of incidents be the name of what is deployed, or choose another policy.',
@@ -55,14 +56,14 @@ export function noGradeOf(metric: Pick<Metric, 'madeOf'>, evidence: Evidence): N
 export const deploymentsIn = (deployments: number, weeks: number): string =>
   `${counted(deployments, 'deployment')} in ${counted(weeks, 'week')}`
 
-/** The same of numbers in a statement. */
+/** Does the same as `deploymentsIn`, for numbers in a SQL statement. */
 export const deploymentsInSql = (deployments: Sql, buckets: Sql, bucket: 'week' | 'month' = 'week'): Sql => {
   const words = (count: Sql, one: string) =>
     sql`${count}, case when ${count} = 1 then ${sql.lit(` ${one}`)} else ${sql.lit(` ${one}s`)} end`
   return sql`concat(${words(deployments, 'deployment')}, ' in ', ${words(buckets, bucket)})`
 }
 
-/** One row of `deployments` and `weeks`, or one for each group; the items have `at`. */
+/** Returns one row of `deployments` and `weeks`, or one for each group. The items must have a column `at`. */
 export function deploymentEvidence(dialect: Dialect, items: Sql, groups: Readonly<Record<string, Sql>> = {}): Sql {
   const day = (moment: string) => dialect.startOf('day', moment)
   const days = sql.raw(dialect.daysBetween(day('min(at)'), day('max(at)')))
@@ -77,8 +78,8 @@ export function deploymentEvidence(dialect: Dialect, items: Sql, groups: Readonl
 }
 
 /**
- * Whether an incident of a project would be known: a rule has matched one at any time, or a list that holds nothing but
- * incidents was read whole.
+ * Tells whether an incident of a project would be known: a rule has matched one at some time, or a list that holds only incidents
+ * has been read completely.
  */
 export function knowsIncidents(project: Expressed<string>): Sql {
   const table = sql.id('table')
@@ -94,8 +95,9 @@ export function knowsIncidents(project: Expressed<string>): Sql {
 }
 
 /**
- * Why a metric of a statement has no grade, with the remedy; null where it has. Columns as `deploymentEvidence` names them.
- * `attributed` holds where the policy could attribute an incident to a deployment; null: any does.
+ * Returns why a metric of a statement has no grade, with the remedy, or null if it has a grade. The columns are those of
+ * `deploymentEvidence`. `attributed` holds where the policy could attribute an incident to a deployment; null means that it
+ * always could.
  */
 export function noGradeSql(
   metrics: readonly Metric[],

@@ -1,8 +1,8 @@
-/** Text of a dialect with expressions in it. */
+/** SQL text of a dialect that contains expressions. */
 import { sql } from 'kysely'
 import type { Sql } from './calculate/calculation.ts'
 
-/** `{name}` in the text stands for the expression of that name. */
+/** Replaces `{name}` in the text with the expression of that name. */
 export function filled(text: string, expressions: Readonly<Record<string, Sql>>): Sql {
   const known = new Map(Object.entries(expressions))
   const parts = text

@@ -1,4 +1,4 @@
-/** What is there and does not count, by the names that the tools gave it, and what to change if it should. */
+/** Finds collected items that do not count, named as in the tools that they come from, and says what to change if they should count. */
 import { sql } from 'kysely'
 import { counted } from '../counted.ts'
 import type { Database } from '../database/database.ts'
@@ -29,7 +29,7 @@ const were = (count: number, word: string) => `${counted(count, word)} ${count =
 const quoted = (name: string | null) => `\`${(name ?? '').slice(0, 100)}\``
 const listed = (names: readonly Seen[]) => names.map(({ name, count }) => `${quoted(name)} (${count})`).join(', ')
 
-/** How many there are of each name, the most frequent first. */
+/** Counts the items of each name, the most frequent first. */
 async function frequent({ kysely }: Database, name: Sql, what: Sql, from: Sql, limit = MOST_NAMES): Promise<Seen[]> {
   const { rows } = await sql<Seen>`select name, count(*) as count from (select distinct ${name} as name, ${what} as what
     ${from}) each_one group by name order by count(*) desc, name limit ${sql.lit(limit)}`.execute(kysely)
@@ -41,7 +41,7 @@ async function countOf({ kysely }: Database, what: Sql, from: Sql): Promise<numb
   return Number(rows[0]?.count)
 }
 
-/** For a pattern that stands for exactly this name. */
+/** Returns a pattern that matches exactly this name. */
 const pattern = (name: string) => `(?i)^${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`
 
 const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter) => Promise<Finding[]>>> = {
@@ -58,7 +58,7 @@ const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter)
     const successful = await countOf(database, id, sql`${from} where ${where} and c.result = 'SUCCESS'`)
     const names = await frequent(database, sql`c.name`, id, sql`${elsewhere} and ${place} = ''`, 3)
     const right = await countOf(database, id, sql`${from} where ${where} and c.environment = ${word}`)
-    // Where production is known, staging is no question.
+    // Where deployments to production are known, those to staging raise no question.
     const isQuestion = ({ name }: Seen) =>
       right === 0 || !(name ? isPlainlyElsewhere(name) : names.every((each) => isPlainlyElsewhere(each.name ?? '')))
     return [
@@ -139,7 +139,7 @@ const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter)
   },
 }
 
-/** Of what could be cloned: a repository that messages only name has no address. */
+/** Only repositories with an address can be cloned. One that is known only from messages has none. */
 async function hasRepository(database: Database, { project }: MetricFilter): Promise<boolean> {
   const { from, where } = mapping('repo', 'repos', project)
   const cloned = sql`from ${from} inner join repos r on r.id = repo.row_id where ${where} and coalesce(r.url, '') <> ''`

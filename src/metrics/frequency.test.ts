@@ -50,7 +50,7 @@ describe('deployment frequency', () => {
     const touching = range('2024-01-10T00:00:00Z', '2024-02-09T12:00:00Z')
     expect(frequencyOf(days('2024-01-10', 3), touching)).toMatchObject({ monthly: 3 })
     expect(frequencyOf(new Set(), touching)).toMatchObject({ monthly: 0, sixMonths: null })
-    // Too short to tell that there was none in a month.
+    // The range is too short to tell that no deployment happened in a month.
     expect(frequencyOf(new Set(), range('2024-01-10T00:00:00Z', '2024-01-20T00:00:00Z'))).toEqual({
       weekly: 0,
       monthly: null,
@@ -60,7 +60,7 @@ describe('deployment frequency', () => {
   })
 
   it('sums six months for the report of 2021', () => {
-    // Twelve months with a day each in the first six: sums 6 and 0 for the newest and the sixth before it.
+    // Twelve months, with one day each in the first six: the sums of six months are 6 and 0, for the sixth month and the twelfth.
     const some = new Set(['01', '02', '03', '04', '05', '06'].map((month) => day(`2024-${month}-10`)))
     expect(frequencyOf(some, range('2024-01-01T00:00:00Z', '2024-12-31T23:00:00Z')).sixMonths).toBe(6)
   })

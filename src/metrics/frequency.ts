@@ -1,4 +1,4 @@
-/** Deployment days: lower medians over weeks and months as DevLake has them, and a six-month figure. */
+/** Days with a deployment: lower medians over weeks and months as in DevLake, and a figure for six months. */
 
 const DAY = 86_400_000
 const SHORTEST_MONTH = 28
@@ -11,7 +11,10 @@ interface Range {
   readonly to: Date
 }
 
-/** Every day that the range touches. The first moment of a day that a range ends with is a day only when it has something. */
+/**
+ * Returns every day that the range touches. If the range ends with the first moment of a day, that day belongs to it only if
+ * something was deployed then.
+ */
 function listDays({ from, to }: Range, deployed: ReadonlySet<number>): number[] {
   const first = startOfDay(from.getTime())
   const end = to.getTime()
@@ -19,7 +22,7 @@ function listDays({ from, to }: Range, deployed: ReadonlySet<number>): number[] 
   return Array.from({ length: (last - first) / DAY + 1 }, (_, index) => first + index * DAY)
 }
 
-/** Monday of the week. */
+/** Returns the Monday of the week. */
 const weekOf = (day: number) => day - ((new Date(day).getUTCDay() + 6) % 7) * DAY
 function monthOf(day: number): number {
   const date = new Date(day)
@@ -36,7 +39,7 @@ export function lowerMedian(values: readonly number[]): number | null {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? null
 }
 
-/** The least value whose percent_rank is at least 0.5; null when there is one value only, or all are equal. */
+/** Returns the least value whose percent_rank is at least 0.5, or null when there is only one value or all are equal. */
 function upperPick(values: readonly number[]): number | null {
   const sorted = values.toSorted((one, other) => one - other)
   return sorted.find((value) => sorted.length > 1 && sorted.indexOf(value) / (sorted.length - 1) >= 0.5) ?? null
@@ -44,11 +47,11 @@ function upperPick(values: readonly number[]): number | null {
 
 export interface Frequency {
   readonly weekly: number | null
-  /** Null when the range is too short to tell that there was none in a month. */
+  /** Null when the range is too short to tell that no deployment happened in a month. */
   readonly monthly: number | null
-  /** The same of six months. */
+  /** Null when the range is too short to tell that no deployment happened in six months. */
   readonly sixMonths: number | null
-  /** That the range touches. */
+  /** The number of weeks that the range touches. */
   readonly weeks: number
 }
 
@@ -75,7 +78,7 @@ export function frequencyOf(deployed: ReadonlySet<number>, range: Range): Freque
   }
 }
 
-/** A month of which the range has only some days says nothing of the others. */
+/** Leaves out months that the range covers only in part, because nothing is known about their other days. */
 function wholeMonths(days: readonly number[]): number[] {
   const [first, last] = [days.at(0), days.at(-1)]
   if (first === undefined || last === undefined) return []

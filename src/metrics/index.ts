@@ -1,4 +1,4 @@
-/** Every metric, in the order in which they are shown. */
+/** Every metric, in the order of display. */
 import { unknownName } from '../nearest.ts'
 import { buildDuration } from './definitions/build-duration.ts'
 import { buildSuccessRate } from './definitions/build-success-rate.ts'
@@ -26,7 +26,7 @@ import type { Metric } from './metric.ts'
 
 export const fourKeys: readonly Metric[] = [deploymentFrequency, changeLeadTime, changeFailureRate, recoveryTime]
 
-/** Of incidents that a category and a component choose. */
+/** Metrics about the incidents that a category and a component choose. */
 export const serviceReport: readonly Metric[] = [serviceIncidentCount, serviceChangeFailureRate, serviceRecoveryTime]
 
 export const metrics: readonly Metric[] = [

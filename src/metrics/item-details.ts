@@ -1,4 +1,4 @@
-/** What people want to know of an item beside its number: names, the commit behind a SHA, and who caused what. */
+/** Details of an item that people want to see beside its number: names, the commit of a SHA, and which deployment caused which incident. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { among, readByKeys } from '../database/pieces.ts'
@@ -7,7 +7,7 @@ import { type Item, type Metric, type MetricFilter, TABLE_OF } from './metric.ts
 import { withNames } from './names.ts'
 import { isOfService } from './parts.ts'
 
-/** The other side of an attribution. */
+/** The deployment of an incident, or an incident of a deployment. */
 export interface Linked {
   readonly table: string
   readonly id: string
@@ -17,13 +17,13 @@ export interface Linked {
 export interface DetailedItem extends Item {
   readonly repositoryName: string | null
   readonly accountName: string | null
-  /** Of a deployment: its commit, with the first line of its message. */
+  /** For a deployment: its commit, with the first line of the message. */
   readonly commit: { readonly sha: string; readonly title: string } | null
-  /** Of a deployment: the incidents that are attributed to it. */
+  /** For a deployment: the incidents that are attributed to it. */
   readonly incidents: readonly Linked[]
-  /** Of an incident: the deployment that it is attributed to. */
+  /** For an incident: the deployment that it is attributed to. */
   readonly deployment: Linked | null
-  /** Of an incident; null: it is none. */
+  /** For an incident: whether it is resolved. Null for everything else. */
   readonly isResolved: boolean | null
 }
 
@@ -68,7 +68,7 @@ interface Pair {
   readonly deployment_id: string
 }
 
-/** Incidents and the deployments that they are attributed to, where one of them is among the items. */
+/** Reads the incidents and the deployments that they are attributed to, where at least one of the two is among the items. */
 async function pairsOf(database: Database, filter: MetricFilter, items: readonly Item[]): Promise<Pair[]> {
   const { dialect, kysely } = database
   const asked = items.filter(({ kind }) => kind === 'deployment' || kind === 'incident')

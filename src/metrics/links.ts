@@ -1,4 +1,4 @@
-/** Which deployment brought which change, under policies that the stored lead times do not follow. */
+/** Finds which deployment brought which change, for policies that the stored lead times do not follow. */
 import { sql } from 'kysely'
 import type { Sql } from './calculate/calculation.ts'
 import type { MetricQuery } from './metric.ts'
@@ -10,8 +10,8 @@ export const isStored = ({ policy, environment }: MetricQuery): boolean =>
   environment === 'PRODUCTION' && !changesLinks(policy)
 
 /**
- * `ranges`: each commit of each range of a successful deployment of the environment; `is_first` where it has no
- * predecessor and so holds all that went before.
+ * `ranges`: each commit in each range of a successful deployment to the environment. `is_first` is 1 where the deployment has no
+ * predecessor, so that its range holds everything that went before.
  */
 export function rangesOf(query: MetricQuery): Sql {
   const { from, where } = deploymentCommitsOf({ ...query, repository: undefined, team: undefined })
@@ -30,10 +30,10 @@ export function rangesOf(query: MetricQuery): Sql {
 }
 
 /**
- * Each pull request (`id`) with the finish of the deployment that brought it first (`finished_date`), or null.
+ * Returns each pull request (`id`) with the finish of the first deployment that brought it (`finished_date`), or null.
  *
- * Commits of deployments and of pull requests are stacked under marks that tell what is the same change; the first of
- * a mark is the deployment. Joining the two would leave the engines to guess at sizes that they cannot know.
+ * Commits of deployments and of pull requests are stacked with marks; equal marks mean the same change. The first row of a mark
+ * is the deployment. With a join of the two, the database engines would have to guess sizes that they cannot know.
  */
 export function linksOf(query: MetricQuery): Sql {
   const { dialect, policy } = query
@@ -62,12 +62,12 @@ export function linksOf(query: MetricQuery): Sql {
 }
 
 const sameSha = (sha: string) => sql`concat('sha ', ${sql.ref(sha)})`
-/** A rebase keeps who wrote a commit and when. */
+/** A rebase keeps the author of a commit and the date of authoring. */
 const samePatch = (email: string, date: string) => sql`concat('patch ', ${sql.ref(email)}, ' ', ${sql.ref(date)})`
 const sameNumber = (repository: string, number: Sql) => sql`concat('number ', ${sql.ref(repository)}, ' ', ${number})`
 
 function marksOfRanges({ dialect, policy, project }: MetricQuery): Sql[] {
-  // The first part gives the columns their types.
+  // The first part of the union decides the types of the columns.
   const none = sql`case when 1 = 0 then r.deployment_id end as id, case when 1 = 0 then r.finished_date end as merged_date`
   const select = (mark: Sql) =>
     sql`select ${sql.raw(dialect.joinAsWritten)} ${mark} as mark, ${none}, r.deployment_id, r.started_date, r.finished_date, r.is_first as turn from ranges r`
@@ -87,7 +87,7 @@ function marksOfPullRequests(query: MetricQuery): Sql[] {
   const { from, where } = pullRequestsOf(query)
   const select = (mark: Sql, join = sql``) =>
     sql`select ${sql.raw(query.dialect.joinAsWritten)} ${mark}, pr.id, pr.merged_date, null, null, null, 2 ${from} ${join} where ${where}`
-  // A mark of its own, so that every pull request is there, known to a deployment or not.
+  // A pull request without a usable merge commit gets a mark of its own. So every pull request is in the result, even if no deployment knows it.
   const merge = select(sql`case when coalesce(pr.merge_commit_sha, '') = '' or pr.merged_date is null
     then concat('none ', pr.id) else ${sameSha('pr.merge_commit_sha')} end`)
   if (!query.policy.linkSquashed) return [merge]
@@ -100,7 +100,7 @@ function marksOfPullRequests(query: MetricQuery): Sql[] {
   ]
 }
 
-/** Commits of the ranges that no pull request of the project brought: `sha`, `finished_date`. */
+/** Returns commits of the ranges that belong to no pull request of the project: `sha`, `finished_date`. */
 export function trunkCommitsOf(query: MetricQuery): Sql {
   const { from, where } = pullRequestsOf({ ...query, repository: undefined, team: undefined })
   const select = sql`select ${sql.raw(query.dialect.joinAsWritten)}`

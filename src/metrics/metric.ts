@@ -10,9 +10,9 @@ import type { Policy } from './policy.ts'
 
 /** The incidents that a service report is about. */
 export interface ServiceChoice {
-  /** Words of `x_issue_category`, as a list or as what stands between the brackets of `in (…)`; null: any. */
+  /** Words of `x_issue_category`, as a list or as the expression between the brackets of `in (…)`. Null: any category. */
   readonly categories: readonly string[] | RawBuilder<unknown> | null
-  /** Null: any. */
+  /** Null: any component. */
   readonly component: string | RawBuilder<unknown> | null
 }
 
@@ -27,21 +27,21 @@ export interface MetricFilter {
   /** Id of a team. */
   readonly team?: string | undefined
   readonly policy: Policy
-  /** Which incidents the service report is about, where it is not what the policy says. */
+  /** The incidents that the service report is about, if they are not those of the policy. */
   readonly service?: ServiceChoice | undefined
   readonly reading?: Reading | undefined
 }
 
 /**
- * Times of pull requests are read in three ways; those without a time
- * known             are left out
- * panels-merged     count as 0: as DevLake's panels of throughput and cycle time show those merged in the range
- * panels-deployed   count as 0: as DevLake's details of the lead time show those deployed in the range
+ * The three ways to read the times of pull requests. They differ in pull requests whose time is not known:
+ * known             leaves them out
+ * panels-merged     counts them as 0, as DevLake's panels of throughput and cycle time show those merged in the range
+ * panels-deployed   counts them as 0, as DevLake's details of the lead time show those deployed in the range
  */
 export const READINGS = ['known', 'panels-merged', 'panels-deployed'] as const
 export type Reading = (typeof READINGS)[number]
 
-/** A value, or the expression that gives it: dashboards have variables there. */
+/** A value or an expression that gives it, because dashboards have variables instead of values. */
 export type Expressed<Value> = Value | Sql
 
 export interface MetricQuery {
@@ -55,42 +55,42 @@ export interface MetricQuery {
   readonly service?: ServiceChoice | undefined
   readonly reading?: Reading | undefined
   readonly dialect: Dialect
-  /** Look for finer reasons, at the cost of more reading. */
+  /** Look for more precise reasons, at the cost of more reading. */
   readonly isExplained: boolean
 }
 
 export type Unit = 'minutes' | 'seconds' | 'share' | 'count' | 'lines' | 'comments' | 'days per week'
 
 export interface Metric {
-  /** Part of addresses; never changes. */
+  /** Part of URLs, so it never changes. */
   readonly name: string
   readonly title: string
-  /** What is counted, when, and what is not: shown wherever the number is. */
+  /** Says what is counted, when, and what is not. It is shown wherever the number is. */
   readonly definition: string
   readonly unit: Unit
   readonly better: 'higher' | 'lower'
   /** `ratio`: items of value 1 relative to those of value 0. */
   readonly summary: 'median' | 'mean' | 'count' | 'days' | 'ratio'
-  /** What has to be there for it to be a number. */
+  /** The material that must exist for the metric to have a value. */
   readonly madeOf: readonly Material[]
-  /** Of a `ratio`: what its items of value 1 are, and those of value 0. */
+  /** For a `ratio`: the items with value 1, and those with value 0. */
   readonly divides?: readonly [Material, Material]
-  /** What its items are; the first of `madeOf` when left out. */
+  /** The kind of its items; by default the first of `madeOf`. */
   readonly counts?: Material
   /** Statement that gives `Item` columns. */
   readonly items: (query: MetricQuery) => Sql
   /** Row of the benchmark that grades it, by report. */
   readonly benchmark?: Readonly<Partial<Record<Report, string>>>
-  /** An explanation tells reasons apart that the quick statement of its value does not. */
+  /** Set if an explanation tells more reasons apart than the quick statement of the value. */
   readonly hasFinerReasons?: true
-  /** Whether it can be read as DevLake's panels read it. */
+  /** Set if it can be read as DevLake's panels read it. */
   readonly hasReadings?: true
-  /** Whether it is about the incidents of a service. */
+  /** Set if it is about the incidents of a service. */
   readonly isOfService?: true
-  /** How it counts in projects that pair incidents with deployments as the service report does. */
+  /** The metric to use in projects that pair incidents with deployments as the service report does. */
   readonly inServiceReport?: Metric
 }
-/** The end of every definition of a median: which one. */
+/** Ends every definition of a median and says which median is meant. */
 export const LOWER_MEDIAN = ' Of an even count, the median is the lower of the two values in the middle.'
 
 export type Material = 'deployments' | 'incidents' | 'pull requests' | 'history' | 'issues' | 'builds'
@@ -136,13 +136,13 @@ export interface ItemColumns {
   readonly url: Sql
   readonly repository: Sql
   readonly account: Sql
-  /** Alias whose origin columns tell the raw row. */
+  /** Alias of the table whose origin columns name the raw row. */
   readonly origin: string
   readonly from: Sql
 }
 export type ItemKind = 'pull_request' | 'commit' | 'deployment' | 'incident' | 'issue' | 'build'
 
-/** Where the row of an item is. */
+/** The table that holds an item of each kind. */
 export const TABLE_OF: Readonly<Record<ItemKind, string>> = {
   pull_request: 'pull_requests',
   commit: 'commits',
@@ -183,6 +183,6 @@ export const firstOf = (...reasons: readonly (readonly [Reason, Sql] | null)[]):
 export const outside = (moment: Sql, { from, to }: Pick<MetricQuery, 'from' | 'to'>): Sql =>
   sql`${moment} is null or ${moment} < ${from} or ${moment} > ${to}`
 
-/** For what would count in no range: why it does not is of interest only in the range that it belongs to. */
+/** For items that would count in no range. The reason is of interest only in the range that the item belongs to. */
 export const isOfOtherTime = (moment: Sql, { from, to }: Pick<MetricQuery, 'from' | 'to'>): Sql =>
   sql`(${moment} < ${from} or ${moment} > ${to})`

@@ -1,4 +1,4 @@
-/** Items hold ids of repositories and accounts; people know them by their names. */
+/** Adds the names of repositories and accounts to items, which hold only their ids. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { among, readByKeys } from '../database/pieces.ts'

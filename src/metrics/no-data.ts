@@ -1,4 +1,4 @@
-/** Why there is no number, in one sentence that follows "no data, because", and what to do about it. */
+/** Says why there is no number, in one sentence that follows "no data, because", and what to do about it. */
 import { type Material, type Metric, REASONS, type Reason } from './metric.ts'
 import { REMEDIES } from './remedies.ts'
 
@@ -36,13 +36,13 @@ const MISSING: Readonly<Record<Material, NoData>> = {
 }
 
 export const NO_INCIDENTS = MISSING.incidents
-/** A source of incidents is there, and told of none. */
+/** Sources of incidents are connected, but reported none. */
 export const NONE_HAPPENED: NoData = {
   because: 'no incidents were found',
   remedy: 'Nothing to do, unless there were some: then let the rules of the scope config name them.',
 }
 
-/** A ratio has nothing to be relative to. */
+/** A ratio needs at least one deployment to divide by. */
 export const NO_DEPLOYMENT_IN_RANGE: NoData = {
   because: 'no successful deployment to this environment finished in the time range',
   remedy: 'Choose a longer range, or see in the explanation of deployment frequency why none counts.',
@@ -56,7 +56,7 @@ export interface LeftOut {
   readonly count: number
 }
 
-/** A reason speaks of one item: `none of the 3 incidents counts, 2 of them for this reason: it is not resolved`. */
+/** Makes a sentence of a reason, which speaks of one item: `none of the 3 incidents counts, 2 of them for this reason: it is not resolved`. */
 function becauseOf(what: Material, total: number, count: number, reason: string): string {
   const meaning = `${reason.charAt(0).toLowerCase()}${reason.slice(1).replace(/\.$/, '')}`
   if (total === 1) return `the only ${what.replace(/s$/, '')} does not count: ${meaning}`
@@ -64,7 +64,10 @@ function becauseOf(what: Material, total: number, count: number, reason: string)
   return `none of the ${total} ${what} counts, ${share} for this reason: ${meaning}`
 }
 
-/** Of what was looked at and does not count. What only the range leaves out would count otherwise, and is told first. */
+/**
+ * Explains a missing value by the items that were looked at and do not count. Items that only the time range leaves out are named
+ * first, because they would count otherwise.
+ */
 export function nothingCounts(metric: Metric, total: number, leftOut: readonly LeftOut[]): NoData {
   const first =
     leftOut.find(({ reason }) => reason === 'outside_time_range') ??

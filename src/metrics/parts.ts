@@ -1,9 +1,9 @@
-/** Which statement a metric is read by, for each of several filters: policies may count in ways of their own. */
+/** Reads a metric for several filters whose policies may need different statements. */
 import type { Database } from '../database/database.ts'
 import type { Material, Metric, MetricFilter, Reading } from './metric.ts'
 import { categoryTable, serviceOf } from './service-incidents.ts'
 
-/** The metric as the policy of a project has it. */
+/** Returns the metric as the policy of a project counts it. */
 export const underPolicy = (metric: Metric, { policy }: Pick<MetricFilter, 'policy'>): Metric =>
   (policy.pairing === 'service-report' && metric.inServiceReport) || metric
 
@@ -14,7 +14,7 @@ const READING: Readonly<Record<Reading, string>> = {
     "Read as DevLake's details of the lead time: of those deployed in the range, by date of that deployment, and a time that is not known counts as 0.",
 }
 
-/** What it counts, by the policy and in the reading that is asked for. */
+/** Says what the metric counts under the policy and in the chosen reading. */
 export const definitionOf = (metric: Metric, filter: Pick<MetricFilter, 'policy' | 'reading'>): string =>
   [
     underPolicy(metric, filter).definition,
@@ -25,7 +25,7 @@ export const definitionOf = (metric: Metric, filter: Pick<MetricFilter, 'policy'
     .filter((each) => each !== '')
     .join(' ')
 
-/** Where a policy counts otherwise than the definition says. */
+/** Says where a policy counts otherwise than the definition. */
 function policyWords({ madeOf, isOfService: ofService }: Metric, { policy }: Pick<MetricFilter, 'policy'>): string[] {
   const isMadeOf = (...materials: readonly Material[]) => materials.every((each) => madeOf.includes(each))
   const blames = isMadeOf('deployments', 'incidents') && !ofService
@@ -45,7 +45,7 @@ function policyWords({ madeOf, isOfService: ofService }: Metric, { policy }: Pic
   ].filter((each) => each !== false)
 }
 
-/** How deployments are counted, where a metric is made of them. */
+/** Says how deployments are counted, for metrics that are made of them. */
 const countingOf = ({ madeOf }: Metric, { policy }: Pick<MetricFilter, 'policy'>): string => {
   if (!madeOf.includes('deployments')) return ''
   return policy.rollouts === 'every-row'
@@ -53,18 +53,18 @@ const countingOf = ({ madeOf }: Metric, { policy }: Pick<MetricFilter, 'policy'>
     : 'A rollout that several rows tell of counts once.'
 }
 
-/** Whether it is about the incidents of a service, by the policy. */
+/** Tells whether, under the policy, the metric is about the incidents of a service. */
 export const isOfService = (metric: Metric, filter: Pick<MetricFilter, 'policy'>): boolean =>
   underPolicy(metric, filter).isOfService === true
 
 const needsCategory = (metric: Metric, filter: MetricFilter): boolean =>
   isOfService(metric, filter) && serviceOf(filter).categories !== null
 
-/** Whether the database has the column that it asks for. */
+/** Tells whether the database has the column that the metric needs. */
 export const canRead = async (database: Database, metric: Metric, filter: MetricFilter): Promise<boolean> =>
   !needsCategory(metric, filter) || (await categoryTable(database)) !== undefined
 
-/** Each filter is read with the others whose policies count alike; `nothing` stands for those that cannot be read. */
+/** Reads together all filters whose policies use the same statement. `nothing` gives the result for those that cannot be read. */
 export async function inParts<Result>(
   database: Database,
   metric: Metric,

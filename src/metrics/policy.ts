@@ -1,53 +1,53 @@
 /**
- * Repairs of what DevLake's rules get wrong, each a switch of its own. All are off in `REFERENCE`, DevLake's way. In
- * `DEFAULT_POLICY`, that of projects which say nothing, one is on: a rollout counts once.
+ * Repairs of DevLake's rules where they are wrong, each with its own switch. All are off in `REFERENCE`, which counts as DevLake
+ * does. In `DEFAULT_POLICY`, for projects that choose nothing, one is on: a rollout counts once.
  */
 
 import { UserError } from '../errors.ts'
 import { hintOf, shortName } from '../nearest.ts'
 
 export interface Policy {
-  /** The first deployment claims what was merged in so many days before it. Null: it claims nothing. */
+  /** The first deployment counts for changes that were merged at most this many days before it. Null: it counts for none. */
   readonly firstDeploymentDays: number | null
   /** A pull request is also found by its own commits, by a commit of the same author and date, or by `(#12)`. */
   readonly linkSquashed: boolean
-  /** Commits of no pull request count as changes too, from authoring to deployment. */
+  /** Commits that belong to no pull request count as changes too, from authoring to deployment. */
   readonly countTrunkCommits: boolean
   /** Pull requests of bots are left out. */
   readonly excludeBots: boolean
-  /** An incident is attributed to a deployment of at most so many hours before. Null: however long ago. */
+  /** An incident is attributed to a deployment that finished at most this many hours before it. Null: without a limit. */
   readonly blameWithinHours: number | null
-  /** An incident is attributed to a deployment of the scope that its component names. */
+  /** An incident is attributed only to a deployment of the scope that its component names. */
   readonly blameByService: boolean
   /**
    * default          an incident is attributed to the latest deployment before it
-   * service-report   chosen incidents are relative to all deployments, and take as long as they say themselves
+   * service-report   the chosen incidents are divided by all deployments, and take as long as they report themselves
    */
   readonly pairing: Pairing
-  /** Words of `x_issue_category` that the service report chooses. Null: any. */
+  /** Categories (`x_issue_category`) that the service report chooses. Null: any. */
   readonly issueCategories: readonly string[] | null
-  /** The service that the report is about: `component` of its incidents. Null: any. */
+  /** The service that the report is about, which is the `component` of its incidents. Null: any. */
   readonly component: string | null
   /**
-   * once        a rollout that several rows tell of counts once
+   * once        a rollout that several rows report counts once
    * every-row   each row of a deployment counts, as in DevLake
-   * as-stored   as the project has it, for statements that outlive its policy; nobody can choose it
+   * as-stored   as the project has chosen, for statements that outlive its policy; nobody can choose this value
    */
   readonly rollouts: Rollouts
-  /** What belongs together or apart, whatever is found. Null: nothing. */
+  /** Rules that join deployments into one rollout or keep them apart, whatever is calculated. Null: none. */
   readonly rolloutRules: readonly RolloutRule[] | null
 }
 const ROLLOUTS = ['once', 'every-row'] as const
 export type Rollouts = (typeof ROLLOUTS)[number] | 'as-stored'
-/** Which of the two is in force, in the words of answers. */
+/** Returns which of the two is in force, as answers of the API name it. */
 export const rolloutsIn = ({ rollouts }: Pick<Policy, 'rollouts'>): (typeof ROLLOUTS)[number] =>
   rollouts === 'every-row' ? 'every-row' : 'once'
 
-/** Of ids of deployments, or of scopes: all of their deployments. One of the two is there. */
+/** Holds ids of deployments, or of scopes for all of their deployments. Either `join` or `apart` is set. */
 export interface RolloutRule {
-  /** One rollout, though nothing tells it. */
+  /** These are one rollout, though nothing in the data says so. */
   readonly join?: readonly string[]
-  /** Never one rollout; a single id is kept apart from everything. */
+  /** These are never one rollout. A single id is kept apart from everything. */
   readonly apart?: readonly string[]
 }
 const PAIRINGS = ['default', 'service-report'] as const
@@ -90,7 +90,7 @@ export interface NamedPolicy {
   readonly policy: Policy
 }
 
-/** Each repair alone, for comparison with what projects have that choose nothing. */
+/** Each repair alone, to compare it with the policy of projects that choose nothing. */
 export const POLICIES: readonly NamedPolicy[] = [
   { name: 'reference', meaning: 'The rules of DevLake, which count every row.', policy: REFERENCE },
   {
@@ -168,7 +168,7 @@ const OTHERS = new Map<string, Rule>([
 ])
 const ruleOf = (name: string): Rule => OTHERS.get(name) ?? (typeof STANDARD.get(name) === 'boolean' ? SWITCH : AMOUNT)
 
-/** A policy from stored or sent settings; what is not set is as in `DEFAULT_POLICY`. */
+/** Makes a policy from stored or sent settings. Settings that are missing are taken from `DEFAULT_POLICY`. */
 export function policyOf(settings: Readonly<Record<string, unknown>> = {}): Policy {
   for (const [name, value] of Object.entries(settings)) {
     if (!STANDARD.has(name)) {

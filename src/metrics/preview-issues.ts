@@ -1,4 +1,4 @@
-/** What rules about issues would make of those that are stored. */
+/** Previews what rules about issues would make of the stored issues. */
 import { sql } from 'kysely'
 import { among } from '../database/pieces.ts'
 import { COUNTED_TYPES, typeOrText } from '../domain/issue-types.ts'
@@ -18,7 +18,7 @@ import {
   type Subjects,
 } from './preview-rules.ts'
 
-/** Descriptions can be long. */
+/** A small page, because descriptions can be long. */
 const PAGE = 500
 const BY_LABEL = [
   ['issueTypeRequirement', 'REQUIREMENT'],
@@ -59,9 +59,9 @@ function decideIssue(rules: Rules, subject: Subject, actual?: Columns): Decision
   const contains = (text: Matcher | null) => () => text !== null && [title, description].some(text)
   const isOfText = contains(ruleAfter(rules, inForce, BY_TEXT) ?? null)
   const after = actual?.type ?? typeOrText(told, isOfText)
-  // Which of the two made it one is told by the labels and types that are known here.
+  // Whether the text or the type made it an incident is decided by the labels and types that are known here.
   const isByText = after === 'INCIDENT' && told !== 'INCIDENT' && isOfText()
-  // As rows are, and not as the rules would have them: a run may not have followed yet.
+  // This is judged by the stored row and not by the rules in force, because a run may not have applied them yet.
   const wasByText =
     type === 'INCIDENT' &&
     inForce !== undefined &&
@@ -80,21 +80,21 @@ function decideIssue(rules: Rules, subject: Subject, actual?: Columns): Decision
   return { after: { type: after }, effects: [...effects, ...(isGiven(BY_TEXT) ? [byText] : [])] }
 }
 
-/** Whether types of the tool decide, and not labels. */
+/** Tells whether the types of the tool decide, and not labels. */
 const isTyped = (rules: Rules, inForce: RulesInForce | undefined) =>
   inForce ? hasRule(inForce, 'typeMappings') : rules.typeMappings !== undefined
 
-/** The same by the rules that hold now. */
+/** Returns the type that the rules in force now would give. */
 const toldBefore = (subject: Subject) =>
   toldType({}, { ...subject, inForce: subject.inForce && { ...subject.inForce, after: subject.inForce.rules } })
 
-/** What the tool's type or a label says. */
+/** Returns the type that the tool's own type or a label gives. */
 function toldType(rules: Rules, { row, inForce, more }: Subject): string {
   const { type = '', original_type = '', subtask } = row
   if (isTyped(rules, inForce)) {
     const mappings = inForce ? inForce.after.typeMappings : rules.typeMappings
     const meaning = new Map(Object.entries(mappings ?? {})).get(original_type)?.standardType
-    // A type that nothing is said of keeps its name, in capitals.
+    // A type without a mapping keeps its name, in capitals.
     return meaning ? meaning.toUpperCase() : subtask ? 'SUBTASK' : original_type.toUpperCase()
   }
   const types = BY_LABEL.flatMap(([rule, word]) => {
@@ -102,7 +102,7 @@ function toldType(rules: Rules, { row, inForce, more }: Subject): string {
     return pattern === undefined || !hasRule(inForce, rule) ? [] : [{ word, pattern }]
   })
   if (types.length === 0) return inForce ? original_type : type
-  // The original type holds the labels in their order, or the type of a tool that has types besides labels.
+  // The original type holds the labels in their order, or the type if the tool has types besides labels.
   const words = original_type.split(',')
   const labels = [...words, ...more.filter((label) => !words.includes(label))]
   const byLabel = labels.reduce((last, label) => types.find(({ pattern }) => pattern?.(label))?.word ?? last, '')

@@ -1,11 +1,11 @@
-/** What rules would match, decided on stored rows a page at a time. */
+/** Previews what rules would match. They are applied to stored rows, a page at a time. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { among, inPieces, onePiece, type Piece } from '../database/pieces.ts'
 import { compilePattern, type Pattern } from '../user-patterns.ts'
 import { mapped, type Sql } from './calculate/calculation.ts'
 
-/** Fields of a scope config; one that is absent stays as it is, one that is empty is taken away. */
+/** Fields of a scope config. An absent field stays as it is, and an empty one is removed. */
 export interface Rules {
   readonly deploymentPattern?: string | undefined
   readonly productionPattern?: string | undefined
@@ -15,28 +15,28 @@ export interface Rules {
   readonly issueTypeBug?: string | undefined
   readonly issueTypeIncident?: string | undefined
   readonly issueTextIncident?: string | undefined
-  /** Types of issues by name, where a tool has them, and what each counts as. */
+  /** For tools that have types of issues: what each type counts as, by its name. */
   readonly typeMappings?:
     | Readonly<Record<string, { readonly standardType?: string | null | undefined }>>
     | null
     | undefined
 }
 
-/** What holds for a scope until rules are changed. */
+/** The rules of a scope before the change that is tried. */
 export interface RulesInForce {
-  /** Every field that its source has; null: it is not set. */
+  /** Every field that the scope's source supports; null if it is not set. */
   readonly rules: { readonly [Name in keyof Rules]?: Rules[Name] | null }
-  /** The same with those in their place that are tried. */
+  /** The same rules with the changes that are tried. */
   readonly after: RulesInForce['rules']
   /** Without a production pattern, everything that deploys goes to production. */
   readonly isAllProduction: boolean
 }
 
-/** Whose rows rules are about: a project, and of it those whose scopes have ids that begin so. */
+/** The rows that rules are about: those of a project, and of these only the ones whose scope ids begin with `idsBegin`. */
 export interface Subjects {
   readonly project: string
   readonly idsBegin?: string | undefined
-  /** By the id of the scope in the domain model; of scopes that are not there nothing is known. */
+  /** By the id of the scope in the domain model. Nothing is known about the rules of scopes that are missing here. */
   readonly inForce: ReadonlyMap<string, RulesInForce>
 }
 
@@ -56,39 +56,39 @@ export interface RuleEffect {
 const MOST_SAMPLES = 10
 
 export type Columns = Readonly<Record<string, string>>
-/** By table and id: rows before they were made again. */
+/** Rows as they were before they were made again, by table and id. */
 export type Earlier = ReadonlyMap<string, ReadonlyMap<string, Columns>>
 
 /** A row; columns without a value are empty. */
 export interface Subject {
   readonly row: Readonly<Record<string, string>>
-  /** The scope that it belongs to. */
+  /** The rules of the scope that the row belongs to. */
   readonly inForce: RulesInForce | undefined
-  /** Further texts of it, such as labels. */
+  /** Further texts of the row, such as labels. */
   readonly more: readonly string[]
 }
 export interface Decision {
-  /** Columns that it would have. */
+  /** Columns that the row would have. */
   readonly after: Readonly<Record<string, string>>
   readonly effects: readonly {
     readonly rule: string
     readonly was: boolean
     readonly is: boolean
-    /** What is shown of the row. */
+    /** The name that is shown for the row. */
     readonly name: string
   }[]
 }
 export interface Source {
   readonly table: string
   readonly pageSize: number
-  /** `id`, `scope` and the columns that decisions need, a page of them. */
+  /** Reads a page of rows: `id`, `scope` and the columns that decisions need. */
   readonly rows: (after: string) => RawBuilder<Record<string, string | null>>
-  /** `id` and `text` of what hangs on rows, whose column `by` names it. */
+  /** Reads `id` and `text` of records that belong to rows, such as labels. The column `by` of the row holds the `id`. */
   readonly more?: {
     readonly by: string
     readonly read: (ids: Piece<string>) => RawBuilder<{ id: string; text: string }>
   }
-  /** `actual` are the columns that a run with the rules gave it. */
+  /** Decides about a row. `actual` holds the columns that a run with the rules gave it. */
   readonly decide: (subject: Subject, actual?: Columns) => Decision
 }
 
@@ -97,7 +97,7 @@ export type Matcher = (text: string) => boolean
 
 const MOST_COMPILED = 1000
 const compiled = new Map<string, Pattern>()
-/** Null for an empty pattern, which matches nothing. */
+/** Returns null for an empty pattern, which matches nothing. */
 export function matcherOf(pattern: string, name: PatternName): Matcher | null {
   if (pattern === '') return null
   const known = compiled.get(pattern) ?? compilePattern(pattern, name)
@@ -106,22 +106,22 @@ export function matcherOf(pattern: string, name: PatternName): Matcher | null {
   return (text) => known.matcher(text).find()
 }
 
-/** The rule as it would be: changed, or as it is in force; undefined if nobody knows. */
+/** Returns the rule after the change, or as it is in force. Undefined if it is not known. */
 export function ruleAfter(rules: Rules, inForce: RulesInForce | undefined, name: PatternName) {
   const pattern = inForce ? (inForce.after[name] ?? '') : rules[name]
   return pattern === undefined ? undefined : matcherOf(pattern, name)
 }
 
-/** Whether the scope's source has the rule; of an unknown one that is assumed. */
+/** Tells whether the source of the scope supports the rule. For an unknown source this is assumed. */
 export const hasRule = (inForce: RulesInForce | undefined, name: keyof Rules) => !inForce || name in inForce.rules
 
-/** Rows of the mapping that the rules are about. */
+/** Rows of the project mapping that the rules are about. */
 export const own = (table: 'cicd_scopes' | 'boards', { project, idsBegin }: Subjects): Sql =>
   idsBegin === undefined
     ? mapped(table, project)
     : sql`${mapped(table, project)} and row_id like ${`${idsBegin.replace(/[!%_]/g, '!$&')}%`} escape '!'`
 
-/** The rows of sources as they are now. */
+/** Reads the current rows of the sources. */
 export async function rowsOf(database: Database, sources: readonly Source[]): Promise<Earlier> {
   const found = new Map<string, Map<string, Columns>>()
   for (const { table, pageSize, rows: read } of sources) {
@@ -138,7 +138,7 @@ export async function rowsOf(database: Database, sources: readonly Source[]): Pr
   return found
 }
 
-/** Goes through a source and counts what starts and stops matching. Unless rows were made again, it writes the new words. */
+/** Goes through a source and counts the rows that start and stop matching. It writes the new values, unless rows were made again. */
 export async function applyRules(
   database: Database,
   { table, pageSize, rows: read, more, decide }: Source,
@@ -154,7 +154,7 @@ export async function applyRules(
       const row = Object.fromEntries(Object.entries(each).map(([column, value]) => [column, value ?? '']))
       const { id = '', scope = '' } = row
       const further = texts.get(row[more?.by ?? ''] ?? '') ?? []
-      // Beside scopes whose rules are known, others are of sources that have none, such as one that pushes.
+      // If the rules of some scopes are known, scopes without them belong to sources that have no rules, such as sources that push.
       if (inForce.size > 0 && !inForce.has(scope)) continue
       const before = earlier && { ...row, ...(earlier.get(table)?.get(id) ?? { type: '', environment: '' }) }
       const decision = decide({ row: before ?? row, inForce: inForce.get(scope), more: further }, earlier && row)

@@ -1,4 +1,4 @@
-/** What rules about runs, jobs and environments would make of those that are stored. */
+/** Previews what rules about runs, jobs and environments would make of the stored ones. */
 import { sql } from 'kysely'
 import { among } from '../database/pieces.ts'
 import { deliveryOf } from '../domain/deliveries.ts'
@@ -25,7 +25,7 @@ export function runSources(subjects: Subjects, rules: Rules): Source[] {
   for (const name of RULES) matcherOf(rules[name] ?? '', name)
   const pipelines = sql`run.id, run.name, run.id as pipeline, run.cicd_scope_id as scope, run.type, run.environment
     from cicd_pipelines run where run.cicd_scope_id in (${scopes})`
-  // Jobs of some sources name their scope otherwise: their run knows it.
+  // Jobs of some sources name their scope in another way, so the scope is taken from their run.
   const jobs = sql`run.id, run.name, p.id as pipeline, p.cicd_scope_id as scope, run.type, run.environment
     from cicd_tasks run inner join cicd_pipelines p on p.id = run.pipeline_id where p.cicd_scope_id in (${scopes})`
   const runs = (table: string, columns: Sql, isJob: boolean): Source => ({
@@ -37,7 +37,7 @@ export function runSources(subjects: Subjects, rules: Rules): Source[] {
       read: (ids) => sql`select pipeline_id as id, branch as text from cicd_pipeline_commits
         where ${among(sql`pipeline_id`, ids)}`,
     },
-    // A run without jobs of its own is its only job.
+    // A run that has no jobs is stored as its own only job, with the same id.
     decide: (subject, actual) => decideRun(rules, subject, isJob && subject.row.id !== subject.row.pipeline, actual),
   })
   const isAboutRuns = RULES.some((name) => rules[name] !== undefined)
@@ -52,7 +52,7 @@ function decideRun(rules: Rules, { row, inForce, more }: Subject, isJob: boolean
   const isGiven = (rule: PatternName) => rules[rule] !== undefined && hasRule(inForce, rule)
   const after = (rule: PatternName) => ruleAfter(rules, inForce, rule)
   const [deployment, production = null, productionBranch = null] = RULES.map(after)
-  // Pipelines of some tools have no names, only ids: what matches is their branch.
+  // Pipelines of some tools have only ids and no names. Then patterns are matched against their branch.
   const names = !isJob && name.startsWith(id) ? more : [name]
   const decided = deliveryOf(
     { deployment: deployment ?? null, production, productionBranch },
@@ -86,7 +86,7 @@ function decideRun(rules: Rules, { row, inForce, more }: Subject, isJob: boolean
     },
     {
       rule: 'productionPattern',
-      // What a pattern of branches changes is told with it.
+      // A change that comes from a branch pattern is reported under `productionBranchPattern` instead.
       isTold:
         isGiven('productionPattern') &&
         !(isBranchChanged && inForce && rules.productionPattern === before('productionPattern')),

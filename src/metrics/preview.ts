@@ -29,7 +29,7 @@ const CALCULATIONS = [
 
 interface Trying extends Pick<Subjects, 'idsBegin' | 'inForce'> {
   readonly signal: AbortSignal
-  /** Makes rows of these domain types again from what was collected, with the rules. Without it, stored rows are judged. */
+  /** Makes the rows of these domain types again from what was collected, with the rules. Without it, the stored rows are judged. */
   readonly transform?: (inside: Database, types: readonly string[]) => Promise<void>
 }
 
@@ -43,8 +43,8 @@ class Discarded extends Error {
 }
 
 /**
- * What changed rules would do: the rows are changed and everything is calculated as in a real run, inside a transaction
- * that is then thrown away. Nobody else sees it; a collector that writes the same rows waits for its end.
+ * Shows what changed rules would do. The rows are changed and everything is calculated as in a real run, inside a transaction
+ * that is then rolled back. Nobody else sees it, but a collector that writes the same rows waits for its end.
  */
 export async function previewRules(
   database: Database,

@@ -4,15 +4,15 @@ import type { Sql } from './calculate/calculation.ts'
 import { minutesBetween } from './calculate/lead-times.ts'
 import { arrivalOf, type Counting } from './rollouts.ts'
 
-/** The stored times of pull requests. */
+/** SQL for the stored times of pull requests. */
 export interface PullRequestTimes {
-  /** To be put after `pr`; the rows are `m`. */
+  /** The join, to be put after `pr`; its rows are `m`. */
   readonly join: Sql
-  /** A column of them. Those that end with the deployment end with the rollout that counts. */
+  /** Returns a column of these rows. Times that end with the deployment end with the rollout that counts. */
   readonly column: (name: string) => Sql
 }
 
-/** Minutes of a pull request up to a moment, as they are stored; `m` tells how long it was worked on before. */
+/** Minutes of a pull request up to a moment, calculated as the stored times are. `m` holds the time of work before its creation. */
 export const cycleTime = (dialect: Dialect, end: string): Sql =>
   sql`coalesce(m.pr_coding_time, 0) + coalesce(${minutesBetween(dialect, 'pr.created_date', 'pr.merged_date')}, 0)
     + coalesce(${minutesBetween(dialect, 'pr.merged_date', end)}, 0)`

@@ -1,4 +1,4 @@
-/** The grades of values, where there is evidence enough for one. */
+/** Grades values for which there is enough evidence. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { type Grade, gradeOf, REPORTS } from './benchmarks.ts'
@@ -19,7 +19,7 @@ interface Gradable {
   readonly frequency?: Frequency
 }
 
-/** Of the value of each filter. */
+/** Grades the value of each filter. */
 export async function readGrades(
   database: Database,
   metric: Metric,
@@ -64,7 +64,7 @@ async function readEvidence(database: Database, filters: readonly MetricFilter[]
   }))
 }
 
-/** Those of the projects whose incidents would be known. */
+/** Returns the projects whose incidents would be known. */
 export const projectsKnowingIncidents = (
   { kysely }: Pick<Database, 'kysely'>,
   projects: readonly string[],

@@ -1,4 +1,4 @@
-/** The rows behind a number: those that count, those that count against it, and those left out. */
+/** Reads the rows behind a number: those that count, those that count against it, and those left out. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { UserError } from '../errors.ts'
@@ -8,13 +8,13 @@ import { canRead, underPolicy } from './parts.ts'
 import { itemsOf } from './stacked.ts'
 
 export interface ItemQuery {
-  /** `counted`, of these those that count `against` the number, a reason, or all. */
+  /** `counted`; `against`, which is the part of `counted` that counts against the number; a reason; or undefined for all. */
   readonly reason?: Reason | 'counted' | 'against' | undefined
   readonly limit: number
   readonly offset: number
 }
 
-/** Rows behind a number, in a stable order. */
+/** Reads a page of the rows behind a number, in a stable order. */
 export async function readItems(
   database: Database,
   metric: Metric,
@@ -30,7 +30,7 @@ export async function readItems(
   return rows.map((item) => ({ ...item, value: item.value === null ? null : Number(item.value) }))
 }
 
-/** Of a share, some of what counts makes it worse; of anything else, nothing does by itself. */
+/** Only in a share can an item by itself make the value worse. */
 export const hasAgainst = ({ unit }: Pick<Metric, 'unit'>): boolean => unit === 'share'
 
 function wanted(metric: Metric, reason: ItemQuery['reason']): Sql {
@@ -43,7 +43,7 @@ function wanted(metric: Metric, reason: ItemQuery['reason']): Sql {
   return sql`reason is null and value = ${sql.lit(metric.better === 'lower' ? 1 : 0)}`
 }
 
-/** How many there are on all pages. */
+/** Counts the rows of all pages. */
 export async function countItems(
   database: Database,
   metric: Metric,
@@ -58,7 +58,7 @@ export async function countItems(
   return Number(rows[0]?.amount ?? 0)
 }
 
-/** How many count against it; null where nothing can. */
+/** Counts the items that count against the number; null if none can. */
 export async function countAgainst(database: Database, metric: Metric, filter: MetricFilter): Promise<number | null> {
   const own = underPolicy(metric, filter)
   if (!hasAgainst(own)) return null

@@ -1,4 +1,4 @@
-/** Values, series, rows and explanations of metrics; all from the same items. */
+/** Reads values, series and explanations of metrics, all from the same items. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Dialect } from '../database/dialect.ts'
@@ -16,19 +16,19 @@ import { placeIn, stacked } from './stacked.ts'
 import { isSaidInCounts, valueInWords } from './value-words.ts'
 
 export interface MetricValue {
-  /** Null when nothing counts, never 0 by accident. */
+  /** Null when nothing counts, so that a missing value is never shown as 0. */
   readonly value: number | null
-  /** Items that the value is made of. */
+  /** The number of items that the value is made of. */
   readonly counted: number
-  /** Items that were looked at. */
+  /** The number of items that were looked at. */
   readonly total: number
-  /** As people say it. */
+  /** The value as text for people. */
   readonly inWords: string
   readonly frequency?: Frequency
   readonly grades: readonly Grade[]
-  /** Where there are grades for such values, and this one has none: why. */
+  /** If such values have grades, but this one has none: why. */
   readonly noGrade?: NoGrade
-  /** Where there is no value: why. */
+  /** If there is no value: why. */
   readonly noData?: NoData
 }
 
@@ -38,8 +38,8 @@ export function checkRange({ from, to }: Pick<MetricFilter, 'from' | 'to'>): voi
 }
 
 /**
- * One row a group of items, or one in all: how many there are, and their summary. The lower median is the value in the
- * middle, of two the smaller.
+ * Returns one row for each group of items, or one for all: the number of items and their summary. The lower median is the value
+ * in the middle; of two values in the middle it is the smaller.
  */
 export function summarized(
   dialect: Dialect,
@@ -75,11 +75,11 @@ interface Summary<Group> {
 }
 
 export interface Explanation extends MetricValue {
-  /** Counts add up with `counted` to `total`. */
+  /** These counts and `counted` add up to `total`. */
   readonly leftOut: readonly LeftOut[]
 }
 
-/** The number, and for what does not count the reasons; coarser ones, and quicker, unless `isExplained`. */
+/** Reads the number and the reasons of items that do not count. Unless `isExplained`, the reasons are coarser and read faster. */
 export async function readMetric(
   database: Database,
   metric: Metric,
@@ -90,7 +90,7 @@ export async function readMetric(
   return explained as Explanation
 }
 
-/** The same for several filters, such as many projects, by as few statements as for one. */
+/** Does the same as `readMetric` for several filters, such as many projects, with no more statements than for one. */
 export async function readMetrics(
   database: Database,
   metric: Metric,
@@ -127,7 +127,7 @@ async function readTogether(
   return read.map((each, place) => ({ ...each, ...grades[place] }))
 }
 
-/** Nothing counts. */
+/** The value when nothing counts. */
 export const NO_VALUE = { value: null, inWords: valueInWords('count', null) }
 
 function explanationOf(
@@ -162,7 +162,7 @@ function explanationOf(
   return { value, inWords: valueInWords(metric.unit, value), ...shared, grades: [], ...noData }
 }
 
-/** For each filter the days on which something counts. */
+/** Reads, for each filter, the days on which something counts. */
 async function readDays(
   database: Database,
   items: Sql,
@@ -187,7 +187,7 @@ export interface Point {
   readonly counted: number
 }
 
-/** For each filter one point a bucket that its range touches, also for those where nothing happened. */
+/** Returns, for each filter, one point for each bucket that its range touches, also for buckets in which nothing happened. */
 export async function readManySeries(
   database: Database,
   metric: Metric,

@@ -1,10 +1,10 @@
-/** What to do about a row that does not count, and where that is done. */
+/** Says what to do about a row that does not count, and where to do it. */
 import type { Reason } from './metric.ts'
 
 /**
- * rules        scope configs, in one of the fields `rules`; `name` is what they should match
- * policy       the rules to count by: `policy` would count it
- * collection   what the blueprint collects, and from when on
+ * rules        scope configs, in one of the fields `rules`; `name` is the text that they should match
+ * policy       the project's policy: with `policy`, the row would count
+ * collection   what the blueprint collects, and since when
  * run          the last run, or another one
  * range        a longer time range
  * items        the rows themselves: those left out for `reason`
@@ -19,7 +19,7 @@ export interface Cure {
 
 export interface Remedy {
   readonly remedy: string
-  /** Null: there is nothing to do here. */
+  /** Null: nothing can be done in Weir. */
   readonly cure: Cure | null
 }
 

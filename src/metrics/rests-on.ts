@@ -1,10 +1,10 @@
-/** How much a number rests on: said beside it, so that a median of two incidents is not taken for one of two hundred. */
+/** Says how many items a number is made of. It is shown beside the number, so that a median of two incidents is not taken for one of two hundred. */
 import { counted } from '../counted.ts'
 import type { Material, Metric, MetricFilter, Reason } from './metric.ts'
 import { underPolicy } from './parts.ts'
 import type { Explanation } from './read.ts'
 
-/** What could count if more were known. All other reasons leave out what the question is not about. */
+/** Reasons of items that could count if more were known. All other reasons leave out items that the question is not about. */
 const COULD_COUNT: ReadonlySet<Reason> = new Set([
   ...([
     'not_calculated',
@@ -21,22 +21,22 @@ const one = (material: Material): string => material.replace(/s$/, '')
 
 const nounOf = (metric: Metric, { policy }: Pick<MetricFilter, 'policy'>): string => {
   const what = metric.counts ?? (metric.madeOf[0] as Material)
-  // Pull requests, and commits that came without one.
+  // The items are pull requests, and commits that came without one.
   if (what === 'pull requests' && policy.countTrunkCommits && metric.madeOf.includes('history')) return 'change'
   return one(what)
 }
 
-/** `4 incidents for 10 deployments`: what a ratio divides. Their sum would be taken for what it is relative to. */
+/** Writes the two numbers that a ratio divides, as in `4 incidents for 10 deployments`. Their sum would be mistaken for the divisor. */
 function dividedWords([part, whole]: readonly [Material, Material], { value, counted: all }: Explanation): string {
   const below = value === null ? 0 : Math.round(all / (1 + value))
   return `${counted(all - below, one(part))} for ${counted(below, one(whole))}`
 }
 
-/** How many items that do not count would, if more were known. */
+/** Counts the items that do not count, but would if more were known. */
 export const couldCount = ({ leftOut }: Pick<Explanation, 'leftOut'>): number =>
   leftOut.reduce((sum, { reason, count }) => sum + (COULD_COUNT.has(reason) ? count : 0), 0)
 
-/** `2 incidents`, `50 of 168 pull requests`; empty where nothing counts. */
+/** Returns `2 incidents` or `50 of 168 pull requests`; empty if nothing counts. */
 export function restsOn(asked: Metric, filter: Pick<MetricFilter, 'policy'>, explained: Explanation): string {
   const metric = underPolicy(asked, filter)
   const noun = nounOf(metric, filter)

@@ -1,4 +1,4 @@
-/** The rollouts that several rows tell of, to be looked at. */
+/** Lists the rollouts that several rows report, so that people can check them. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { among, readByKeys } from '../database/pieces.ts'
@@ -6,10 +6,10 @@ import { rollouts } from '../domain/rollouts.ts'
 import { ROLLOUT_REASONS, type RolloutReason } from './calculate/join-rollouts.ts'
 import type { Policy } from './policy.ts'
 
-/** A row that tells of a rollout. */
+/** A row that reports a rollout. */
 export interface RolloutRow {
   readonly id: string
-  /** Whether it is the one that stands for the rollout. */
+  /** True for the row that represents the rollout. */
   readonly stands: boolean
   readonly counts: boolean
   readonly reason: RolloutReason
@@ -18,7 +18,7 @@ export interface RolloutRow {
   readonly url: string
   /** Name of the scope that it comes from. */
   readonly source: string
-  /** Recorded by the tool as a deployment, or made here from the run of a pipeline. */
+  /** `deployment` if the tool recorded it as a deployment, `run` if it was made here from the run of a pipeline. */
   readonly kind: 'deployment' | 'run'
   readonly environment: string
   readonly result: string
@@ -27,7 +27,7 @@ export interface RolloutRow {
   readonly repository: string
 }
 export interface Rollout {
-  /** Of the row that stands for it. */
+  /** The id of the row that represents the rollout. */
   readonly id: string
   readonly rows: readonly RolloutRow[]
 }
@@ -39,7 +39,7 @@ interface Asked {
   readonly policy: Pick<Policy, 'rollouts'>
 }
 
-/** Those of several rows, the latest first. */
+/** Reads the rollouts that have several rows, the latest first. */
 export async function readRollouts(
   database: Database,
   asked: Asked,
@@ -64,7 +64,7 @@ export async function readRollouts(
   }
 }
 
-/** The rollouts that these deployments belong to, by the id of each deployment; those that are alone are left out. */
+/** Finds the rollouts of these deployments, by the id of each deployment. Deployments that are the only row of theirs are left out. */
 export async function rolloutsOf(
   database: Database,
   asked: Asked,
@@ -102,7 +102,7 @@ interface StoredRow {
   readonly repository: string | null
 }
 
-/** The rows of each rollout, first the one that stands for it. */
+/** Reads the rows of each rollout, beginning with the one that represents it. */
 async function rowsOf(
   { kysely }: Database,
   { project, policy }: Asked,

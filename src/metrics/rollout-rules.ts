@@ -1,4 +1,4 @@
-/** Whether the rules of a project about its rollouts can be followed. */
+/** Checks whether the rules of a project about its rollouts can be followed. */
 import { sql } from 'kysely'
 import type { AnyKysely } from '../database/kysely.ts'
 import { among, readByKeys } from '../database/pieces.ts'
@@ -9,13 +9,13 @@ import type { RolloutRule } from './policy.ts'
 
 export interface CheckedRule {
   readonly rule: RolloutRule
-  /** Why it does nothing; null: it is followed. */
+  /** The reason why the rule has no effect; null if it is followed. */
   readonly problem: string | null
-  /** Whether no data can mend it. */
+  /** True if the rule can never work, whatever is collected later. */
   readonly isRefused: boolean
 }
 
-/** By each name that rules have, as deployment or as scope: addresses and ids of the repositories. */
+/** For each name in the rules, of a deployment or a scope: the addresses and ids of its repositories. */
 type Repositories = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 async function repositoriesOf(queries: AnyKysely, names: readonly string[]): Promise<Repositories> {
@@ -63,7 +63,7 @@ function ofTwoRepositories(names: readonly string[], known: Repositories, place:
   return null
 }
 
-/** Refuses rules that can never be followed; what is not collected yet may still come. */
+/** Refuses rules that can never be followed. A rule about data that is not collected yet is accepted. */
 export async function requireRules(queries: AnyKysely, rules: readonly RolloutRule[]): Promise<void> {
   const refused = (await checkRules(queries, rules)).find(({ isRefused }) => isRefused)
   if (refused?.problem) throw new UserError(refused.problem)

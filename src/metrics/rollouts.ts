@@ -1,11 +1,11 @@
-/** How statements count a rollout that several rows tell of: by the row that stands for it. */
+/** How statements count a rollout that several rows report: only the row that represents it counts. */
 import { sql } from 'kysely'
 import { rollouts } from '../domain/rollouts.ts'
 import type { Sql } from './calculate/calculation.ts'
 import type { Expressed } from './metric.ts'
 import type { Policy } from './policy.ts'
 
-/** Whose deployments are counted, and how. */
+/** The project whose deployments are counted, and the policy that says how. */
 export interface Counting {
   readonly project: Expressed<string>
   readonly policy: Pick<Policy, 'rollouts'>
@@ -13,7 +13,7 @@ export interface Counting {
 
 const TABLE = sql.table(rollouts.name)
 
-/** Of rows of the table: whether the policy leaves the deployment out, for another stands for its rollout. */
+/** Tells, for rows of the table, whether the policy leaves the deployment out because another row represents its rollout. */
 const isLeftOut = ({ policy }: Counting, alias: string): Sql =>
   policy.rollouts === 'once'
     ? sql`${sql.ref(`${alias}.rollout_id`)} <> ${sql.ref(`${alias}.deployment_id`)}`
@@ -21,20 +21,20 @@ const isLeftOut = ({ policy }: Counting, alias: string): Sql =>
 
 const countsRows = ({ policy }: Counting) => policy.rollouts === 'every-row'
 
-/** Whether another row stands for the rollout that this one tells of. */
+/** Tells whether the rollout of this row is represented by another row. */
 export const isJoined = (counting: Counting, deployment: Sql): Sql =>
   countsRows(counting)
     ? sql`1 = 0`
     : sql`exists (select 1 from ${TABLE} rollout where rollout.project_name = ${counting.project}
         and rollout.deployment_id = ${deployment} and ${isLeftOut(counting, 'rollout')})`
 
-/** What holds for rows that stand for their rollout. */
+/** The condition for rows that represent their rollout. */
 export const stands = (counting: Counting, deployment: Sql): Sql =>
   countsRows(counting) ? sql`1 = 1` : sql`not ${isJoined(counting, deployment)}`
 
 /**
- * Of the deployments of one plugin, whatever project they belong to: leaves out those for which another of the plugin
- * stands, in the projects that count them so. What another tool tells of the rollout leaves the row as it is.
+ * For deployments of one plugin, in any project: leaves out those whose rollout is represented by another deployment of the same
+ * plugin, if the project counts rollouts that way. Rows of other tools about the same rollout have no influence.
  */
 export function standsWithin(plugin: string, deployment: Sql): Sql {
   const own = sql`from ${TABLE} rollout where rollout.deployment_id = ${deployment} and`
@@ -42,7 +42,7 @@ export function standsWithin(plugin: string, deployment: Sql): Sql {
     or exists (select 1 ${own} rollout.is_counted))`
 }
 
-/** Ids of deployments that stand for a rollout of which another row, `kin`, fulfils a condition. */
+/** Returns ids of deployments that represent a rollout of which another row, `kin`, fulfils a condition. */
 export const standingForKin = (counting: Counting, condition: Sql): Sql | null =>
   countsRows(counting)
     ? null
@@ -50,11 +50,11 @@ export const standingForKin = (counting: Counting, condition: Sql): Sql | null =
         inner join cicd_deployment_commits kin on kin.cicd_deployment_id = rollout.deployment_id
         where rollout.project_name = ${counting.project} and ${isLeftOut(counting, 'rollout')} and ${condition}`
 
-/** By which deployment changes came, and when, of a row that perhaps another stands for. */
+/** The deployment by which changes arrived, and when, for a row whose rollout another row may represent. */
 export interface Arrival {
-  /** To be put after the tables that the deployment is taken from; `rolled` is there if another stands for it. */
+  /** The join, to be put after the tables that the deployment is taken from. `rolled` has a row if another row represents the rollout. */
   readonly join: Sql
-  /** What the row itself says, or something else if another stands for it. */
+  /** Returns `own`, or `other` if another row represents the rollout. */
   readonly or: (own: Sql, other: Sql | undefined) => Sql
 }
 

@@ -1,24 +1,24 @@
 /**
- * The components of an incident. A tool that knows several writes them with commas between, as in `network,database`: the
- * incident counts for each of them, and for the whole text.
+ * The components of an incident. A tool that has several writes them separated by commas, as in `network,database`. The incident
+ * counts for each of them, and for the whole text.
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { Dialect } from '../database/dialect.ts'
 import type { Sql } from './calculate/calculation.ts'
 
-/** More than fit into the column with a letter each. */
+/** More components than fit into the column, even with one letter each. */
 const MOST_COMPONENTS = 128
 const NUMBERS = sql.raw(
   Array.from({ length: MOST_COMPONENTS }, (_, index) => `select ${index + 1} as n`).join(' union all '),
 )
 
-/** `part`, the numbers of the parts of a text that has commas in it; `where` is open after it. */
+/** `part`: the numbers of the parts of a text with commas. More conditions can follow `where`. */
 const partsIn = (text: Sql): { from: Sql; where: Sql } => ({
   from: sql`(${NUMBERS}) part`,
   where: sql`part.n <= char_length(${text}) - char_length(replace(${text}, ',', '')) + 1`,
 })
 
-/** Whether the text of a column, or one of its parts, is one of the words. */
+/** Tells whether the text of a column, or one of its parts, is one of the words. */
 export function hasComponent(dialect: Dialect, column: string, words: RawBuilder<unknown>): Sql {
   const text = sql.ref(column)
   const { from, where } = partsIn(sql`${text}`)
@@ -27,7 +27,7 @@ export function hasComponent(dialect: Dialect, column: string, words: RawBuilder
     select 1 from ${from} where ${where} and trim(${part}) in (${words}))))`
 }
 
-/** Each `component` of rows that have one, as a whole and in its parts. */
+/** Returns each `component` of rows that have one, as a whole and in its parts. */
 export function everyComponent(dialect: Dialect, rows: Sql): Sql {
   const { from, where } = partsIn(sql`whole.component`)
   const part = sql.raw(dialect.partOf('whole.component', 'part.n'))
@@ -35,7 +35,7 @@ export function everyComponent(dialect: Dialect, rows: Sql): Sql {
     select trim(${part}) as component from (${rows}) whole inner join ${from} on ${where}`
 }
 
-/** The same of one text. */
+/** Returns the same for a text in memory: the whole and its parts. */
 export const componentsOf = (text: string): string[] => [
   ...new Set([text, ...text.split(',').map((each) => each.trim())]),
 ]

@@ -9,7 +9,7 @@ import { incidentsOf, ofTicket } from './sources.ts'
 
 /** A column that users add themselves. */
 export const CATEGORY_FIELD = 'x_issue_category'
-/** Where it is looked for; the first that has it is read. */
+/** The tables in which the field is looked for. The first that has it is used. */
 export const CATEGORY_TABLES = ['incidents', 'issues'] as const
 export type CategoryTable = (typeof CATEGORY_TABLES)[number]
 
@@ -20,19 +20,19 @@ export const NO_CATEGORY_FIELD: NoData = {
     '"Issue category", "dataType": "varchar(255)"}, let the blueprint fill it (POST /v1/blueprints/{id}/mappings), and run the project.',
 }
 
-/** What the request asks for, or else what the project has chosen. */
+/** Returns the choice of the request, or else that of the project. */
 export const serviceOf = ({ service, policy }: Pick<MetricQuery, 'service' | 'policy'>): ServiceChoice =>
   service ?? { categories: policy.issueCategories, component: policy.component }
 
-/** The table whose field is read, if any has it. */
+/** Returns the table whose field is read, if one has it. */
 export async function categoryTable(database: Database): Promise<CategoryTable | undefined> {
   const tables = await database.describe()
   return CATEGORY_TABLES.find((name) => tables.get(name)?.columns.has(CATEGORY_FIELD))
 }
 
 /**
- * The category of an incident, by its id; `NO_CATEGORY` has to be joined around it. Statements of Grafana cannot know which
- * table has the field, so the database finds it by name: a name that a subquery does not have is looked for around it.
+ * Returns the category of the incident with this id; `NO_CATEGORY` has to be joined around it. Statements in Grafana cannot know
+ * which table has the field, so the database finds it by name: it looks for a column outside a subquery that does not have it.
  */
 export const categoryOf = (id: string): Sql => {
   const own = sql`select ${sql.id(CATEGORY_FIELD)} from incidents own_incident where own_incident.id = ${sql.ref(id)}`
@@ -41,7 +41,7 @@ export const categoryOf = (id: string): Sql => {
 }
 export const NO_CATEGORY = sql`cross join (select '' as ${sql.id(CATEGORY_FIELD)}) no_category`
 
-/** Whole minutes that it took: as the tool says, or else until it was touched last. */
+/** Returns the whole minutes that an incident took: as the tool reports, or else until its last update. */
 export function recoveryMinutes({ dialect }: MetricQuery): Sql {
   const seconds = sql.raw(dialect.secondsBetween('i.created_date', 'i.updated_date'))
   return sql`coalesce(i.lead_time_minutes, floor(${seconds} / 60))`
@@ -52,7 +52,7 @@ export interface ServiceItemOptions {
   readonly reasons?: readonly (readonly [Reason, Sql])[]
 }
 
-/** By date of creation. */
+/** Selects the incidents by their date of creation. */
 export function serviceIncidents(query: MetricQuery, { value, reasons = [] }: ServiceItemOptions): Sql {
   const { from, where } = incidentsOf(query)
   const { categories, component } = serviceOf(query)

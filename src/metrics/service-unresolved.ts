@@ -1,4 +1,4 @@
-/** Incidents of a service that count with the time until their last update, because nobody has resolved them. */
+/** Finds incidents of a service that count with the time until their last update, because nobody has resolved them. */
 import { sql } from 'kysely'
 import { counted } from '../counted.ts'
 import type { Database } from '../database/database.ts'
@@ -7,7 +7,7 @@ import type { MetricFilter } from './metric.ts'
 import { canRead } from './parts.ts'
 import { itemsOf } from './stacked.ts'
 
-/** How many of the incidents behind the recovery time are not resolved, by month (`yy/mm`); months without one are left out. */
+/** Counts the unresolved incidents behind the recovery time by month (`yy/mm`). Months without one are left out. */
 export async function unresolvedByMonth(
   database: Database,
   filter: MetricFilter,
@@ -21,7 +21,7 @@ export async function unresolvedByMonth(
   return new Map(rows.map(({ month, amount }) => [month, Number(amount)]))
 }
 
-/** Said beside the recovery time; empty where all are resolved. */
+/** The sentence that is shown beside the recovery time; empty if all incidents are resolved. */
 export function unresolvedSentence(unresolved: number, incidents: number): string {
   if (unresolved === 0) return ''
   const rest = unresolved === 1 ? 'is not resolved: it counts' : 'are not resolved: they count'

@@ -1,4 +1,4 @@
-/** Which categories and components the incidents of a project have, and what to say of those that none has. */
+/** Finds the categories and components of a project's incidents, and warns about chosen ones that no incident has. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { hintOf, shortName } from '../nearest.ts'
@@ -9,22 +9,22 @@ import { componentsOf } from './service-components.ts'
 import { categoryOf, categoryTable, NO_CATEGORY, serviceOf } from './service-incidents.ts'
 import { incidentsOf } from './sources.ts'
 
-/** `category` and `component` of each incident of the project; empty if it has none. */
+/** Returns `category` and `component` of each incident of the project, empty where it has none. */
 export function serviceWords(query: MetricQuery): Sql {
   const { from, where } = incidentsOf(query)
   return sql`select ${categoryOf('i.id')} as category, coalesce(i.component, '') as component ${from} ${NO_CATEGORY} where ${where}`
 }
 
 export interface UnknownWords {
-  /** One for each category and component that no incident has. */
+  /** One sentence for each category and component that no incident has. */
   readonly sentences: readonly string[]
-  /** None of the chosen categories is there, or the component is not: then no number says anything. */
+  /** Set if none of the chosen categories exists, or the component does not. Then no number means anything. */
   readonly noData?: NoData
 }
 
 export async function unknownWords(database: Database, filter: MetricFilter): Promise<UnknownWords> {
   const { categories, component } = serviceOf(filter)
-  // Without the field, that is what has to be said.
+  // Without the field, another message says that it is missing.
   const canTell = Array.isArray(categories) && (await categoryTable(database)) !== undefined
   const chosen = {
     category: canTell ? (categories as readonly string[]) : [],
@@ -34,7 +34,7 @@ export async function unknownWords(database: Database, filter: MetricFilter): Pr
   const query = { ...filter, dialect: database.dialect, isExplained: false }
   const { rows } = await sql<Record<keyof typeof chosen, string>>`select distinct category, component
     from (${serviceWords(query)}) each_one`.execute(database.kysely)
-  // Likewise without incidents.
+  // Without any incidents, another message says so.
   if (rows.length === 0) return { sentences: [] }
   const found = (['category', 'component'] as const).map((what) => {
     const wordsOf = (row: (typeof rows)[number]) => (what === 'component' ? componentsOf(row.component) : [row[what]])

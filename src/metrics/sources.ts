@@ -1,4 +1,4 @@
-/** What metrics are made of: the deployments, pull requests, incidents, issues and builds of a project. */
+/** The rows that metrics are made of: deployments, pull requests, incidents, issues and builds of a project. */
 import { sql } from 'kysely'
 import { incidentIdsOf } from './blame.ts'
 import { accountOfAssignee } from './calculate/account-of-assignee.ts'
@@ -6,7 +6,7 @@ import { mapping, type Sql } from './calculate/calculation.ts'
 import type { Expressed, MetricQuery } from './metric.ts'
 import { isJoined, standingForKin } from './rollouts.ts'
 
-/** What rows are chosen by. */
+/** The part of a query that chooses rows. */
 type Scoping = Pick<MetricQuery, 'project' | 'environment' | 'repository' | 'team' | 'policy'>
 
 const all = (...conditions: readonly (Sql | null | undefined | false)[]): Sql =>
@@ -17,7 +17,7 @@ const ofTeam = (account: Sql, team: Expressed<string> | undefined): Sql | null =
     ? null
     : sql`${account} in (select ua.account_id from user_accounts ua inner join team_users tu on tu.user_id = ua.user_id where tu.team_id = ${team})`
 
-/** `pr`, the pull requests whose base is a repository of the project; a condition stands open after it. */
+/** `pr`: the pull requests whose base is a repository of the project. More conditions can follow `where`. */
 export function pullRequestsOf(filter: Scoping): { from: Sql; where: Sql } {
   const repo = mapping('repo', 'repos', filter.project)
   return {
@@ -30,11 +30,11 @@ export function pullRequestsOf(filter: Scoping): { from: Sql; where: Sql } {
   }
 }
 
-/** Names that tools give their robots. */
+/** Recognises robots by the names that tools give them. */
 export const isBot = sql`(lower(coalesce(pr.author_name, '')) like '%[bot]' or lower(coalesce(pr.author_name, '')) like '%-bot'
   or lower(coalesce(pr.author_name, '')) in ('dependabot', 'renovate', 'greenkeeper', 'snyk-bot', 'github-actions'))`
 
-/** Which of deployed commits the repository and the team leave. */
+/** The condition that limits deployed commits to the repository and the team. */
 const narrowed = (alias: string, { repository, team }: Scoping): Sql =>
   all(
     sql`1 = 1`,
@@ -47,8 +47,8 @@ const narrowed = (alias: string, { repository, team }: Scoping): Sql =>
   )
 
 /**
- * `c`, the deployment commits of the project's scopes, of however many rows a rollout is told by. A repository or a team
- * has a rollout that any of its rows gives to it, though the row that stands for it may not.
+ * `c`: the deployment commits of the project's scopes, including all rows of a rollout. A rollout belongs to a repository or a
+ * team if any of its rows does, even if the row that represents the rollout does not.
  */
 export function deploymentCommitsOf(filter: Scoping): { from: Sql; where: Sql } {
   const scope = mapping('scope', 'cicd_scopes', filter.project)
@@ -62,10 +62,10 @@ export function deploymentCommitsOf(filter: Scoping): { from: Sql; where: Sql } 
 }
 
 /**
- * One row a deployment, of however many commits; `at` is its latest finish where it went as asked, `marked` whether its
- * id is among those of `marks`, `joined` whether another stands for its rollout. This is how deployments are counted
- * everywhere: those that fit, and are not joined. Stacked and grouped, because subqueries joined by a long text have no
- * index to go by.
+ * Returns one row for each deployment, whatever the number of its commits. `at` is its latest finish among the commits that fit,
+ * `marked` tells whether its id is among `marks`, and `joined` whether another row represents its rollout. Deployments are
+ * counted this way everywhere: those that fit and are not joined. The statement is stacked and grouped, because subqueries that
+ * are joined by a long text cannot use an index.
  */
 export function deploymentsOf(filter: Scoping, marks?: Sql): Sql {
   const { from, where } = deploymentCommitsOf(filter)
@@ -84,7 +84,7 @@ export function deploymentsOf(filter: Scoping, marks?: Sql): Sql {
     from (${marks ? sql`${commits} union all ${marked}` : commits}) c group by c.id having max(c.is_own) = 1`
 }
 
-/** How an item shows an issue or an incident, `i`. */
+/** The columns with which an item shows an issue or an incident, `i`. */
 export const ofTicket = {
   title: sql`i.title`,
   url: sql`i.url`,
@@ -93,7 +93,7 @@ export const ofTicket = {
   origin: 'i',
 } as const
 
-/** `i`, the incidents of the project. */
+/** `i`: the incidents of the project. */
 export function incidentsOf(filter: MetricQuery): { from: Sql; where: Sql } {
   return {
     from: sql`from (${incidentIdsOf(filter.dialect, filter.project)}) own inner join incidents i on i.id = own.id`,
@@ -101,7 +101,7 @@ export function incidentsOf(filter: MetricQuery): { from: Sql; where: Sql } {
   }
 }
 
-/** `i`, the issues of the project's boards. */
+/** `i`: the issues on the project's boards. */
 export function issuesOf(filter: Scoping): { from: Sql; where: Sql } {
   const board = mapping('board', 'boards', filter.project)
   return {
@@ -111,7 +111,7 @@ export function issuesOf(filter: Scoping): { from: Sql; where: Sql } {
   }
 }
 
-/** `p`, the pipelines of the project's scopes. */
+/** `p`: the pipelines of the project's scopes. */
 export function buildsOf(filter: Scoping): { from: Sql; where: Sql } {
   const scope = mapping('scope', 'cicd_scopes', filter.project)
   return {

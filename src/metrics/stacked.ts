@@ -1,4 +1,4 @@
-/** The items of a metric, for one filter or for several under each other. */
+/** Combines the items of a metric for several filters into one statement. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Sql } from './calculate/calculation.ts'
@@ -8,7 +8,7 @@ import { underPolicy } from './parts.ts'
 export const itemsOf = ({ dialect }: Database, metric: Metric, filter: MetricFilter, isExplained = false): Sql =>
   underPolicy(metric, filter).items({ ...filter, dialect, isExplained })
 
-/** The items of several filters under each other; `place` tells whose each is, and is left out where there is but one. */
+/** Unites the items of several filters. `place` is the index of the filter that an item belongs to; it is missing if there is only one. */
 export function stacked(
   database: Database,
   metric: Metric,

@@ -48,7 +48,7 @@ it('a change says by how much, and whether it is for the better', () => {
     words: 'nothing to compare with',
   })
   expect(changeOf(changeLeadTime, of(60), of(null)).words).toBe('')
-  // Where the median week has none, the value is said in deployments, and so is what became of it.
+  // If the median week has no deployment, the value and its change are given as numbers of deployments.
   const some = (before: number, now: number) => changeOf(deploymentFrequency, of(0, before), of(0, now))
   expect(some(1, 10)).toEqual({ difference: 0, direction: 'better', words: '9 deployments more, better' })
   expect(some(4, 3).words).toBe('1 deployment less, worse')

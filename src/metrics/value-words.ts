@@ -1,13 +1,13 @@
-/** Numbers of metrics as people say them. */
+/** Writes the values of metrics for people. */
 import type { Unit } from './metric.ts'
 
 const HOUR = 60
 const DAY = 24 * HOUR
-/** Of the units that are words. */
+/** The singular of units that are words. */
 const ONE_OF = { 'days per week': 'day per week', lines: 'line', comments: 'comment' } as const
 const rounded = (value: number, digits: number) => String(Number(value.toFixed(digits)))
 
-/** The two largest parts that say something: `3 d 4 h`, `4 h 10 min`, `12 min`. */
+/** Writes the two largest parts that are not zero: `3 d 4 h`, `4 h 10 min`, `12 min`. */
 export function minutesInWords(minutes: number): string {
   const sign = minutes < 0 ? '−' : ''
   const size = Math.abs(minutes)
@@ -29,9 +29,9 @@ export function valueInWords(unit: Unit, value: number | null): string {
   if (unit === 'share') return `${rounded(value * 100, 1)} %`
   const amount = rounded(value, 2)
   if (unit === 'count') return amount
-  // What is read decides: 1.001 is written as 1.
+  // The singular depends on the rounded text: 1.001 is written as 1.
   return `${amount} ${amount === '1' ? ONE_OF[unit] : unit}`
 }
 
-/** Of a median week without a deployment, the number would say that there were none: then words say how many there were. */
+/** If the median week has no deployment, the number alone would say that there were none. Then text says how many there were. */
 export const isSaidInCounts = (unit: Unit, value: number | null): boolean => unit === 'days per week' && value === 0

@@ -1,11 +1,11 @@
-/** Repositories that git could not be read of: why their pull requests have no lead time, in the same words everywhere. */
+/** Finds repositories that git could not read, and explains in the same words everywhere why their pull requests have no lead time. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { mapping } from './calculate/calculation.ts'
 
 /**
- * Of `r`, a repository: it has merged pull requests and no commit. Git could not be read, so nothing tells which deployment
- * brought them. A repository without an address is none that could be cloned.
+ * The condition for a repository `r` that has merged pull requests and no commits. Git could not be read, so nothing tells which
+ * deployment brought them. Repositories without an address are excluded, because they could never be cloned.
  */
 export const isWithoutHistory = sql`coalesce(r.url, '') <> ''
   and exists (select 1 from pull_requests pr where pr.base_repo_id = r.id and pr.merged_date is not null)

@@ -25,7 +25,7 @@ const repositoryOf = (plugin: string, title: string) =>
   })
 
 const CLOUD_REPOSITORY = repositoryOf(CLOUD, 'Bitbucket Cloud')
-// A repository of Bitbucket Cloud is repository and scope of builds under one id.
+// A repository of Bitbucket Cloud is also a scope of builds, with the same id.
 const pullRequests = sourcePullRequests(CLOUD, CLOUD_REPOSITORY.name)
 const builds = sourceBuilds(CLOUD, CLOUD_REPOSITORY.name)
 const deployments = sourceDeployments(CLOUD, CLOUD_REPOSITORY.name)

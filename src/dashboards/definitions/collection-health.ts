@@ -132,7 +132,7 @@ const limits: Panel = {
   remedy: 'No connection was used yet: test one, or collect with it.',
 }
 
-/** Problems of all kinds, or the one row that says there are none. */
+/** Problems of all kinds, or one row saying that there are none. */
 const missing: Panel = {
   name: 'missing',
   title: 'What is missing, and why',

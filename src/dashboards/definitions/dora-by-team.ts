@@ -30,7 +30,7 @@ const members: Panel = {
   remedy: 'The team has no members: import teams and users in the settings.',
 }
 
-/** Items that name an account, by the teams of who owns it. */
+/** Shows items by the teams of the owner of the account that they contain. */
 const byTeam = (metric: Metric): Panel => ({
   name: `${metric.name}-of-teams`,
   title: `${metric.title} of all teams`,

@@ -15,7 +15,7 @@ const STAGES = ['coding', 'pickup', 'review', 'deploy'] as const
 const MEANINGS =
   'Coding lasts from the first commit to the creation of the pull request, pickup until somebody else answers, review until the merge, and deploy until production.'
 
-/** Pull requests that count, `pr`, with their stages, `m`; `item.at` is the date of their deployment. */
+/** Pull requests that count, as `pr`, with their stages, as `m`. `item.at` is the date of their deployment. */
 const changes = (query: PanelQuery): Sql => sql`from (${countedItems(query, changeLeadTime)}) item
   inner join pull_requests pr on pr.id = item.id ${pullRequestTimes(metricQueryOf(query)).join}`
 const timeOf = (query: PanelQuery, stage: (typeof STAGES)[number]): Sql =>

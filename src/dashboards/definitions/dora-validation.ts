@@ -29,7 +29,7 @@ const wordsOf = (word: (reason: Reason) => string): Sql =>
     sql` `,
   )
 
-/** What a key is made of and what it leaves out, with the reason and what to do. */
+/** Shows the rows that a key metric is made of and those that it leaves out, with the reason and what to do. */
 const explanation = (metric: Metric): Panel => ({
   name: metric.name,
   title: `What counts for the ${metric.title.toLowerCase()}`,
@@ -48,7 +48,7 @@ const explanation = (metric: Metric): Panel => ({
   remedy: NOTHING,
 })
 
-/** What rows were made from, and how old the latest is. */
+/** Shows the origins of rows, and how old the latest row of each is. */
 const origins: Panel = {
   name: 'origins',
   title: 'Where the rows come from',
@@ -84,7 +84,7 @@ const origins: Panel = {
   remedy: NOTHING,
 }
 
-/** What the lead time needs, and how many have it. */
+/** Shows what pull requests need for a lead time, and how many of them have it. */
 const pullRequestSteps: Panel = {
   name: 'pull-request-steps',
   title: 'From merge to lead time',
@@ -180,7 +180,7 @@ const incidentLinks: Panel = {
   remedy: 'No incident is known: collect incidents, and say which issue types are incidents.',
 }
 
-/** Each scope that the project is made of, also those of which nothing came. */
+/** Shows every scope of the project, including scopes from which no rows came. */
 const scopes: Panel = {
   name: 'scopes',
   title: 'What the project is made of',

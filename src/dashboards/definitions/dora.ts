@@ -13,7 +13,7 @@ import { projectDeployments } from '../populations.ts'
 import { isInRange } from '../statements.ts'
 import { INTERVAL, PROJECT, REPORT } from '../variables.ts'
 
-/** What the project has of what the keys are made of, in the range. */
+/** Counts the project's rows in the range from which the key metrics are calculated. */
 const materials = (query: PanelQuery): Sql => {
   const project = query.variable('project')
   const table = sql.id('table')

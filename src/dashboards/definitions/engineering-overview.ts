@@ -18,7 +18,7 @@ const projectBugs: Population = (query) => {
   return { from, where: sql`${where} and i.type = 'BUG'` }
 }
 
-/** `co`, the commits of the project's repositories; one of two repositories is there twice. */
+/** `co`: the commits of the project's repositories. A commit of two repositories occurs twice. */
 const projectCommits: Population = (query) => {
   const repo = mapping('repo', 'repos', query.variable('project'))
   return {
@@ -26,7 +26,7 @@ const projectCommits: Population = (query) => {
     where: repo.where,
   }
 }
-/** Addresses tell people apart better than names do. */
+/** E-mail addresses distinguish people better than names do. */
 const committer = sql`lower(coalesce(nullif(co.author_email, ''), nullif(co.author_name, ''), co.author_id))`
 
 const developers = numberOf(
@@ -105,7 +105,7 @@ const workDone: Panel = {
   remedy: REMEDIES.issues,
 }
 
-/** Moved from one sprint to another, not into the first or out of the last. */
+/** The issue was moved from one sprint to another. Moves into the first sprint or out of the last do not count. */
 const wasMoved: Sql = sql`exists (select 1 from issue_changelogs move where move.issue_id = i.id
   and move.field_name = 'Sprint' and coalesce(move.original_from_value, '') <> '' and coalesce(move.original_to_value, '') <> '')`
 

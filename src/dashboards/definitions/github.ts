@@ -9,7 +9,7 @@ const REPOSITORY = scopesVariable(PLUGIN, 'repos', {
   title: 'Repository',
   remedy: 'No repository of GitHub was collected: connect GitHub, add repositories to a project, and collect.',
 })
-// A repository of GitHub is repository, board and scope of builds under one id.
+// A repository of GitHub is also a board and a scope of builds, with the same id.
 const pullRequests = sourcePullRequests(PLUGIN, REPOSITORY.name)
 const issues = sourceIssues(PLUGIN, REPOSITORY.name)
 const builds = sourceBuilds(PLUGIN, REPOSITORY.name)

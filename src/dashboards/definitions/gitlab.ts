@@ -4,7 +4,7 @@ import { scopesVariable, sourceBuilds, sourceIssues, sourcePullRequests } from '
 import { INTERVAL } from '../variables.ts'
 
 const PLUGIN = 'gitlab'
-// A project of GitLab is repository, board and scope of builds under one id.
+// A project of GitLab is a repository, a board and a scope of builds, with the same id.
 const PROJECT = scopesVariable(PLUGIN, 'repos', {
   name: 'repository',
   title: 'Project of GitLab',

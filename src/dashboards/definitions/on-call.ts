@@ -3,7 +3,7 @@ import { onCallSections } from '../parts/on-call.ts'
 import { scopesVariable, sourceIssues, sourceIssuesByBoard } from '../populations.ts'
 import { INTERVAL } from '../variables.ts'
 
-/** Incidents by service, of one on-call tool. */
+/** Makes the dashboard of one on-call tool, with incidents by service. */
 function onCall(plugin: string, title: string): Dashboard {
   const SERVICE = scopesVariable(plugin, 'boards', {
     name: 'service',

@@ -38,7 +38,7 @@ const COMPONENT = wordsOf(
   (query) => sql`select component as word from (${everyComponent(query.dialect, words(query))}) each_component`,
 )
 
-/** Deployments are those of the whole project; incidents those that the variables choose. */
+/** The deployments are those of the whole project, and the incidents those that the variables choose. */
 const narrowing = (query: PanelQuery): Narrowing => ({
   service: { categories: null, component: null },
   where: sql`(kind = 'deployment' or exists (select 1 from incidents chosen ${NO_CATEGORY} where chosen.id = every_item.id
@@ -47,7 +47,7 @@ const narrowing = (query: PanelQuery): Narrowing => ({
       or ${hasComponent(query.dialect, 'chosen.component', query.variable(COMPONENT.name))})))`,
 })
 
-/** The incidents behind the recovery time; `unresolved` is 1 for those that count until their last update. */
+/** The incidents behind the recovery time. `unresolved` is 1 for those that count until their last update. */
 const recoveries = (query: PanelQuery): Sql =>
   sql`select item.at, item.value, case when i.resolution_date is null then 1 else 0 end as unresolved
     from (${countedItems(query, serviceRecoveryTime, narrowing(query))}) item inner join incidents i on i.id = item.id`

@@ -7,7 +7,7 @@ interface Section<Panel> {
   readonly panels: readonly Panel[]
 }
 
-/** Panels from left to right, and into the next row where there is no room. */
+/** Places panels from left to right, and in the next row when there is no room. */
 export function layOut<Panel extends { readonly width?: number }>(
   sections: readonly Section<Panel>[],
   heightOf: (panel: Panel) => number,

@@ -1,4 +1,4 @@
-/** The dashboard of Weir itself, for Grafana with Prometheus: what `/metrics` tells. */
+/** The dashboard about Weir itself, for Grafana with the data of `/metrics` in Prometheus. */
 import { layOut } from './lay-out.ts'
 
 interface OwnPanel {
@@ -6,10 +6,10 @@ interface OwnPanel {
   readonly says: string
   readonly look: 'stat' | 'timeseries'
   readonly unit: string
-  /** PromQL, and what its lines are called. */
+  /** PromQL expressions, each with the legend of its lines. */
   readonly asks: readonly (readonly [expression: string, legend: string])[]
   readonly width?: number
-  /** From here on it is yellow, and from there on red. */
+  /** The value from which it is yellow, and the value from which it is red. */
   readonly limits?: readonly [number, number]
 }
 interface OwnSection {
@@ -223,7 +223,7 @@ function panelOf({ title, says, look, unit, asks, limits }: OwnPanel, datasource
   }
 }
 
-/** Without a datasource, whoever imports it chooses one. */
+/** Without a datasource, the person who imports the dashboard chooses one. */
 export function ownHealthTemplate(datasource?: string): object {
   const source = { type: TYPE, uid: datasource ?? `\${${INPUT}}` }
   const asked = {

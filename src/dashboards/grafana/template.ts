@@ -1,4 +1,4 @@
-/** A dashboard as a Grafana template: JSON that can be imported, or provisioned for a datasource that is known. */
+/** Makes a Grafana template of a dashboard: JSON that can be imported, or provisioned for a known datasource. */
 import {
   ALL,
   type Column,
@@ -11,7 +11,7 @@ import {
 import { layOut } from './lay-out.ts'
 import { type Engine, statementText } from './text.ts'
 
-/** Of the newest schema that Grafana 10 knows; later ones read it too. */
+/** The newest schema that Grafana 10 supports. Later versions can read it too. */
 const SCHEMA_VERSION = 39
 const DATASOURCES: Readonly<Record<Engine, { readonly type: string; readonly name: string }>> = {
   postgres: { type: 'grafana-postgresql-datasource', name: 'PostgreSQL' },
@@ -34,7 +34,7 @@ const UNITS: Readonly<Partial<Record<ColumnKind, string>>> = {
 
 export interface TemplateTarget {
   readonly engine: Engine
-  /** Of the datasource; without it, whoever imports the template chooses one. */
+  /** The uid of the datasource. Without it, the person who imports the template chooses one. */
   readonly datasource?: string | undefined
 }
 
@@ -113,7 +113,7 @@ function variableOf(variable: Variable, engine: Engine, datasource: Source): obj
       includeAll: false,
     }
   }
-  // Grafana takes `__text` and `__value` for what is seen and what is sent.
+  // Grafana shows `__text`, and sends `__value`.
   const query = `select label as __text, value as __value from (${statementText(engine, { statement })}) choices`
   return {
     ...shared,
@@ -125,7 +125,7 @@ function variableOf(variable: Variable, engine: Engine, datasource: Source): obj
     regex: '',
     sort: 1,
     options: [],
-    // All stands for itself: a list of thousands would not fit into a statement, and an empty one would break it.
+    // “All” has a value of its own, because a list of thousands would not fit into a statement, and an empty list would break it.
     ...(isList
       ? { includeAll: true, allValue: `'${ALL}'`, current: { text: ['All'], value: ['$__all'] } }
       : { includeAll: false, current: {} }),
@@ -163,7 +163,7 @@ function panelOf(panel: Panel, engine: Engine, datasource: Source): object {
   }
 }
 
-/** The first column that measures something. */
+/** Returns the first column that is a measure. */
 const measureOf = ({ columns }: Panel): Column | undefined =>
   Object.values(columns).find(({ kind }) => !['text', 'moment', 'day', 'address'].includes(kind))
 
@@ -219,7 +219,7 @@ const hidingOf = (look: Look): object =>
     ? { id: 'custom.hidden', value: true }
     : { id: 'custom.hideFrom', value: { legend: true, tooltip: false, viz: true } }
 
-/** Where the number alone may not be true, it is shown in words. */
+/** Returns the column with words, if there is one, because the number alone may be misleading. */
 const shownOf = ({ words, ...columns }: Panel['columns']): Column | undefined => words ?? Object.values(columns)[0]
 
 const OPTIONS: Readonly<Record<Look, (panel: Panel) => object>> = {
@@ -241,6 +241,6 @@ const OPTIONS: Readonly<Record<Look, (panel: Panel) => object>> = {
   table: () => ({ showHeader: true, cellHeight: 'sm', footer: { show: false } }),
 }
 
-/** As it is written to a file. */
+/** Returns the text of the template file. */
 export const templateText = (dashboard: Dashboard, target: TemplateTarget): string =>
   `${JSON.stringify(templateOf(dashboard, target), null, 2)}\n`

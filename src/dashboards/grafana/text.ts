@@ -1,4 +1,4 @@
-/** Statements as text, with Grafana's macros and variables where values will stand. */
+/** Turns statements into text, with Grafana's macros and variables in the places of values. */
 import {
   DummyDriver,
   Kysely,
@@ -19,7 +19,7 @@ import type { PanelQuery } from '../dashboard.ts'
 export const ENGINES = ['postgres', 'mysql'] as const
 export type Engine = (typeof ENGINES)[number]
 
-/** Values that are the same for everybody stand in the text. */
+/** Values that are the same for everybody are written into the text. */
 class PostgresText extends PostgresQueryCompiler {
   protected override appendValue(value: unknown): void {
     this.appendImmediateValue(value)
@@ -51,7 +51,7 @@ const compilers = {
 }
 
 export const DIALECTS = { postgres, mysql }
-/** One of the engines takes a macro's text for no moment unless told. */
+/** One database engine does not accept the text of a macro as a moment without a cast. */
 const MOMENTS: Readonly<Record<Engine, (macro: string) => string>> = {
   postgres: (macro) => `cast(${macro} as timestamptz)`,
   mysql: (macro) => macro,
@@ -62,15 +62,15 @@ export const grafanaQuery = (engine: Engine): PanelQuery => ({
   from: sql.raw(MOMENTS[engine]('$__timeFrom()')),
   to: sql.raw(MOMENTS[engine]('$__timeTo()')),
   variable: (name) => sql.raw(`\${${name}:sqlstring}`),
-  // A template outlives the policy of a project: the table of rollouts knows it.
+  // A template outlives the policy of a project, so it reads the choice from the table of rollouts.
   policy: { ...DEFAULT_POLICY, rollouts: 'as-stored' },
 })
 
-/** Outside of literals, which stand at every second place. */
+/** Splits a statement at its literals, so that every second part is a literal. */
 const LITERAL = /('(?:[^']|'')*')/
 const CLAUSE = / (from|union all|where|group by|having|order by|limit|(?:left|inner|cross) join) /g
 
-/** Clauses begin lines, so that people can read it where Grafana shows it. */
+/** Returns the text with each clause on a new line, so that people can read it in Grafana. */
 export const textOf = (engine: Engine, statement: Sql): string =>
   statement
     .compile(compilers[engine])

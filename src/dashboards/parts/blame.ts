@@ -1,4 +1,4 @@
-/** Incidents beside the deployments that they are attributed to. */
+/** Panels of incidents and the deployments that they are attributed to. */
 import { sql } from 'kysely'
 import { blameOf } from '../../metrics/blame.ts'
 import type { Sql } from '../../metrics/calculate/calculation.ts'
@@ -15,10 +15,10 @@ import { leadTime } from './issues.ts'
 const successes = (query: PanelQuery): Sql => sql`select * from (${deploymentRows(projectDeployments, query)}) every_one
   where environment = 'PRODUCTION' and result = 'SUCCESS'`
 
-/** Which deployment (`deployment_id`) each incident (`incident_id`) is attributed to. */
+/** The deployment (`deployment_id`) that each incident (`incident_id`) is attributed to. */
 const blame = (query: PanelQuery): Sql => blameOf(metricQueryOf(query))
 
-/** Unknown where the clocks of the tools contradict each other. */
+/** Null if the clocks of the tools contradict each other. */
 const recoveryFrom = (query: PanelQuery, deployed: Sql): Sql =>
   sql`case when i.resolution_date >= ${deployed} then ${minutesFrom(query, deployed, sql`i.resolution_date`)} end`
 
@@ -75,7 +75,7 @@ export const incidentsAndDeployments: Panel = {
   remedy: REMEDIES.deployments,
 }
 
-/** A deployment of several repositories belongs to each of them. */
+/** Shows failures by repository. A deployment of several repositories counts for each of them. */
 export const failuresByRepository: Panel = {
   name: 'failures-by-repository',
   title: 'By repository',
@@ -97,7 +97,7 @@ export const failuresByRepository: Panel = {
   remedy: REMEDIES.deployments,
 }
 
-/** What happened, in its order. */
+/** Shows deployments and incidents in the order of time. */
 export const timeline: Panel = {
   name: 'timeline',
   title: 'Time line of deployments and incidents',
@@ -124,7 +124,7 @@ export const timeline: Panel = {
   remedy: REMEDIES.deployments,
 }
 
-/** Incidents with what is known of both times. */
+/** Shows incidents with both of their durations, as far as they are known. */
 export const incidentTimes: Panel = {
   name: 'incident-times',
   title: 'Incidents and how long they took',

@@ -15,7 +15,7 @@ import {
   slowestJobs,
 } from './builds.ts'
 
-/** What the dashboards of build tools show. */
+/** The sections of dashboards for build tools. */
 export const buildToolSections = (builds: Population): Section[] => [
   { panels: [buildsFinished(builds), buildsSucceeded(builds), meanBuildDuration(builds), buildQueueTime(builds)] },
   {

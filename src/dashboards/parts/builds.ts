@@ -1,4 +1,4 @@
-/** Panels of builds and their jobs, of any population (`p`). */
+/** Panels of builds and their jobs, for any population (`p`). */
 import { sql } from 'kysely'
 import type { Sql } from '../../metrics/calculate/calculation.ts'
 import { summarized } from '../../metrics/read.ts'
@@ -124,7 +124,10 @@ export const buildDurationSeries = (population: Population): Panel => ({
   remedy,
 })
 
-/** As the tool tells, or until the first job began. A median, because a build that runs again keeps its first date. */
+/**
+ * The time in the queue as the tool reports it, or else until the first job began. Panels show its median, because a build that
+ * runs again keeps its first date.
+ */
 const queued = (query: PanelQuery): Sql => sql`coalesce(p.queued_duration_sec, (select
   ${secondsFrom(query, sql`p.created_date`, sql`min(t.started_date)`)} from cicd_tasks t
   where t.pipeline_id = p.id and t.started_date >= p.created_date))`

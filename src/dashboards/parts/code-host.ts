@@ -35,7 +35,7 @@ export const buildSection = (title: string, builds: Population): Section => ({
   ],
 })
 
-/** What the dashboards of hosts with code, builds and issues show, under the names that the host has for them. */
+/** The sections of dashboards for hosts with code, builds and issues, with the titles that the host uses for them. */
 export const codeHostSections = (
   { pullRequests, builds, issues }: CodeHost,
   titles: Readonly<Record<keyof CodeHost, string>>,

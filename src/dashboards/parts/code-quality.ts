@@ -1,4 +1,4 @@
-/** Panels of findings (`f`) and of measures of files (`m`), as the last analysis left them. */
+/** Panels of findings (`f`) and of measures of files (`m`), as of the latest analysis. */
 import { sql } from 'kysely'
 import type { Sql } from '../../metrics/calculate/calculation.ts'
 import { count, lines, minutes, share, text } from '../columns.ts'

@@ -1,4 +1,4 @@
-/** How well and how fast deployments go, of any population of deployed commits (`c`). */
+/** Panels about the success and duration of deployments, for any population of deployed commits (`c`). */
 import { sql } from 'kysely'
 import type { Sql } from '../../metrics/calculate/calculation.ts'
 import { count, moment, seconds, share, TIME, text } from '../columns.ts'
@@ -8,7 +8,7 @@ import type { Population } from '../populations.ts'
 import { isInRange, measuresByInterval } from '../statements.ts'
 import { deploymentRows, remedy } from './deployments.ts'
 
-/** Those that succeeded or failed, to any environment. */
+/** Deployments to any environment that succeeded or failed. */
 const decided = (population: Population, query: PanelQuery): Sql =>
   sql`select * from (${deploymentRows(population, query)}) known where result in ('SUCCESS', 'FAILURE')`
 

@@ -1,4 +1,4 @@
-/** Panels of deployments, of any population of deployed commits (`c`). */
+/** Panels of deployments, for any population of deployed commits (`c`). */
 import { sql } from 'kysely'
 import type { Sql } from '../../metrics/calculate/calculation.ts'
 import { ADDRESS, count, moment, seconds, TIME, text } from '../columns.ts'
@@ -11,8 +11,9 @@ import { eventsByInterval, isInRange } from '../statements.ts'
 export const remedy = 'No deployment is known in this range: collect a source of deployments, or choose a longer range.'
 
 /**
- * One row a deployment: `id`, `at`, `environment`, `place`, `result`, `title`, `url`, `commits`, `duration`, `repository`. One of
- * several repositories that went to production at least in part is one of production, as for the keys.
+ * Returns one row for each deployment: `id`, `at`, `environment`, `place`, `result`, `title`, `url`, `commits`, `duration`,
+ * `repository`. As in the key metrics, a deployment of several repositories counts as one to production if at least one of them
+ * got there.
  */
 export const deploymentRows = (population: Population, query: PanelQuery): Sql => {
   const { from, where } = population(query)

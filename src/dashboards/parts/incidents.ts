@@ -1,4 +1,4 @@
-/** Panels of incidents, of any population (`i`). */
+/** Panels of incidents, for any population (`i`). */
 import { sql } from 'kysely'
 import { ADDRESS, count, minutes, moment, TIME, text } from '../columns.ts'
 import type { Panel } from '../dashboard.ts'
@@ -10,7 +10,7 @@ import { leadTime } from './issues.ts'
 import { numberOf } from './number.ts'
 
 const remedy = REMEDIES.incidents
-/** On-call tools have one text for both. */
+/** On-call tools have only one text, which may be in either column. */
 const title = named('', sql`i.title`, sql`i.description`)
 
 export const incidentsCreated = (population: Population): Panel =>

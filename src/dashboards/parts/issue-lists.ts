@@ -1,4 +1,4 @@
-/** Open issues by what they wait for, and lists of issues (`i`). */
+/** Panels of open issues by the reason why they wait, and lists of issues (`i`). */
 import { sql } from 'kysely'
 import type { Sql } from '../../metrics/calculate/calculation.ts'
 import { ADDRESS, count, minutes, moment, text } from '../columns.ts'

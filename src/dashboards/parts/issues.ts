@@ -1,4 +1,4 @@
-/** Panels of issues, of any population (`i`). */
+/** Panels of issues, for any population (`i`). */
 import { sql } from 'kysely'
 import type { Sql } from '../../metrics/calculate/calculation.ts'
 import { count, minutes, share, TIME, text } from '../columns.ts'
@@ -10,9 +10,9 @@ import { eventsByInterval, isInRange, measuresByInterval, mediansByInterval } fr
 import { numberOf } from './number.ts'
 
 const remedy = REMEDIES.issues
-/** Done without a date says nothing of when. */
+/** If an issue is done but has no date of resolution, nothing tells when it was open. */
 const isDated = sql`(i.resolution_date is not null or coalesce(i.status, '') <> 'DONE')`
-/** Where the clocks of the tool do not contradict it. */
+/** The lead time, or null if the dates of the issue contradict it. */
 export const leadTime = sql`(case when i.resolution_date >= i.created_date then i.lead_time_minutes end)`
 
 export const isOpenAt = (moment: Sql): Sql =>
@@ -87,7 +87,7 @@ export const deliveryRate = (population: Population): Panel =>
       ${rows} and ${isInRange(query, sql`i.created_date`)}`,
   )
 
-/** Ranks the resolved ones by lead time; `place` of `size`. */
+/** Ranks the resolved issues by lead time: `place` of `size`. */
 const ranked = (query: PanelQuery, rows: Sql): Sql => sql`select ${leadTime} as value, i.id,
   row_number() over (order by ${leadTime}, i.id) as place, count(*) over () as size
   ${rows} and ${leadTime} is not null and ${isInRange(query, sql`i.resolution_date`)}`

@@ -5,7 +5,7 @@ import type { Population } from '../populations.ts'
 
 type Own = Pick<Panel, 'name' | 'title' | 'definition' | 'columns' | 'better' | 'remedy'>
 
-/** A large number; `rows` are those of the population, and a condition may follow them. */
+/** Makes a panel with a large number. `rows` are those of the population, and more conditions can follow them. */
 export const numberOf = (
   population: Population,
   own: Own,

@@ -1,4 +1,4 @@
-/** Panels of incidents that on-call services report (`i`; by service also `b` and `service`). */
+/** Panels of incidents that on-call services report (`i`; panels by service also use `b` and `service`). */
 import { sql } from 'kysely'
 import { count, minutes, share, text } from '../columns.ts'
 import type { Panel, Section } from '../dashboard.ts'
@@ -11,7 +11,7 @@ import { isOpenAt, leadTime, leadTimeOfMost, leadTimeSeries, meanLeadTime } from
 
 const remedy = REMEDIES.incidents
 
-/** What issues call lead time. */
+/** Uses the panel that issues have for their lead time. */
 const restoreTime = (incidents: Population): Panel => ({
   ...meanLeadTime(incidents),
   name: 'mean-time-to-restore',
@@ -111,7 +111,7 @@ const incidentsByResponder = (incidents: Population): Panel => ({
   remedy: 'No incident of this range was assigned to anybody.',
 })
 
-/** What the dashboards of on-call tools show. */
+/** The sections of dashboards for on-call tools. */
 export const onCallSections = (incidents: Population, byService: Population): Section[] => [
   {
     panels: [

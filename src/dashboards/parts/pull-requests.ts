@@ -1,4 +1,4 @@
-/** Panels of pull requests, of any population (`pr`). */
+/** Panels of pull requests, for any population (`pr`). */
 import { sql } from 'kysely'
 import type { Sql } from '../../metrics/calculate/calculation.ts'
 import { ADDRESS, count, lines, minutes, moment, share, TIME, text } from '../columns.ts'
@@ -16,7 +16,7 @@ const withRepository = sql`left join repos r on r.id = pr.base_repo_id`
 const repository = named('unknown', sql`r.name`, sql`pr.base_repo_id`)
 const size = sql`(coalesce(pr.additions, 0) + coalesce(pr.deletions, 0))`
 
-/** Whether somebody else commented on it or reviewed it. */
+/** True if somebody other than the author commented on it or reviewed it. */
 const isReviewed = sql`exists (select 1 from pull_request_comments review where review.pull_request_id = pr.id
   and coalesce(review.account_id, '') <> coalesce(pr.author_id, ''))`
 
@@ -224,7 +224,7 @@ export const oldestOpenPullRequests = (population: Population): Panel => ({
   remedy: 'No pull request was open at the end of this range: choose another range.',
 })
 
-/** Merged ones that name no issue. */
+/** Shows merged pull requests that name no issue. */
 export const unlinkedSeries = (population: Population): Panel => ({
   name: 'without-issue-series',
   title: 'Pull requests that name no issue',

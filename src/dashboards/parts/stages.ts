@@ -1,4 +1,4 @@
-/** The stages of pull requests beside each other. */
+/** Panels that show the stages of pull requests side by side. */
 import { sql } from 'kysely'
 import type { Metric } from '../../metrics/metric.ts'
 import { minutes, TIME } from '../columns.ts'

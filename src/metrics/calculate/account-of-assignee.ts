@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import type { Sql } from './calculation.ts'
 
 /**
- * The account of the assignee of an issue; '' for nobody. DevLake writes two things into `issues.assignee_id` that join no
- * account. One is the tool's own id: then the account whose id ends with it is among `issue_assignees`. The other is the
- * number 0, for nobody.
+ * Returns the account of the assignee of an issue, or '' for nobody. DevLake writes two kinds of values into `issues.assignee_id`
+ * that match no account. One is the tool's own id: then the account whose id ends with it is in `issue_assignees`. The other is
+ * the number 0, for nobody.
  */
 export function accountOfAssignee(issue: string): Sql {
   const assignee = sql.ref(`${issue}.assignee_id`)

@@ -1,4 +1,4 @@
-/** What calculations share: the rows of a project, and columns taken over from others. */
+/** Helpers that calculations share: the rows of a project, and columns copied from other tables. */
 import { type RawBuilder, sql } from 'kysely'
 import { byName } from '../../by-name.ts'
 import type { Database } from '../../database/database.ts'
@@ -6,7 +6,7 @@ import { UserError } from '../../errors.ts'
 
 export type Sql = RawBuilder<unknown>
 
-/** Of a task, as somebody wrote them. */
+/** The options of a task, as somebody wrote them. */
 // biome-ignore lint/suspicious/noExplicitAny: each calculation checks what it reads of them
 type Options = Readonly<Record<string, any>>
 
@@ -17,9 +17,9 @@ export interface CalculationRun {
   readonly fullSync: boolean
   readonly signal: AbortSignal
 }
-/** How many rows it wrote. */
+/** Returns the number of rows that it wrote. */
 export type Calculation = (run: CalculationRun) => Promise<number>
-/** Takes back what a calculation wrote for a project alone, as long as its scopes are known; how many rows went. */
+/** Removes what a calculation wrote only for this project, as long as its scopes are known. Returns the number of rows removed. */
 export type Forgetting = (inside: Database, project: string) => Promise<number>
 
 export function projectOf({ projectName }: Options): string {
@@ -33,15 +33,15 @@ type Mapped = 'repos' | 'boards' | 'cicd_scopes'
 export const mapped = (table: Mapped, project: string): Sql =>
   sql`select row_id from project_mapping where project_name = ${project} and ${sql.ref('table')} = ${table}`
 
-/** Those that any other project has. */
+/** Ids of rows that any other project has. */
 export const mappedByOthers = (table: Mapped, project: string): Sql =>
   sql`select row_id from project_mapping where project_name <> ${project} and ${sql.ref('table')} = ${table}`
 
-/** Those that no other project has. */
+/** Ids of rows that no other project has. */
 export const mappedByNoOther = (table: Mapped, project: string): Sql =>
   sql`${mapped(table, project)} and row_id not in (${mappedByOthers(table, project)})`
 
-/** The mapping table as the first of a join, and its part of the condition. */
+/** The mapping table as the first table of a join, and its part of the condition. */
 export const mapping = (alias: string, table: Mapped, project: string | Sql) => ({
   from: sql`project_mapping as ${sql.id(alias)}`,
   where: sql`${sql.ref(`${alias}.project_name`)} = ${project} and ${sql.ref(`${alias}.table`)} = ${table}`,
@@ -54,7 +54,7 @@ export const scopesOf = (options: Options): Sql =>
 /** Ready-made SQL text of a dialect. */
 export const raw = (text: string): Sql => sql.raw(text)
 
-/** Reads null as the empty text that it stands for. */
+/** Reads null as the empty text. */
 export const word = (reference: string): Sql => sql`coalesce(${sql.ref(reference)}, '')`
 
 /** The origin columns of a row made from rows of `alias`. */
@@ -65,7 +65,7 @@ export const originOf = (alias: string): Record<string, Sql> => ({
   _raw_data_remark: word(`${alias}._raw_data_remark`),
 })
 
-/** The same, where DevLake leaves an unknown record unknown. */
+/** Does the same as `originOf`, but leaves the id of an unknown raw record null, as DevLake does. */
 export const originAsIs = (alias: string): Record<string, Sql> => ({
   ...originOf(alias),
   _raw_data_id: sql`${sql.ref(`${alias}._raw_data_id`)}`,

@@ -28,7 +28,7 @@ function ancestors(history: History, commit: number, found = new Set<number>()):
   for (const parent of history[commit]!) ancestors(history, parent, found)
   return found
 }
-/** By the book: all that the old commit reaches, then depth first from the new one. */
+/** A simple implementation to compare with: all that the old commit reaches, then depth first from the new one. */
 function expected(history: History, from: number, to: number): string[] {
   const old = from < 0 ? new Set<number>() : ancestors(history, from)
   const visited: number[] = []
@@ -50,7 +50,7 @@ describe('commit graph', () => {
           [...graph.range(from, name(to))].map((commit) => graph.shas.at(commit))
         const [from, to] = [one % history.length, other % history.length]
         expect(read(name(from), to)).toEqual(expected(history, from, to))
-        // Marks of one walk may not show in the next.
+        // Marks of one walk must not affect the next.
         expect(read('', to)).toEqual(expected(history, -1, to))
         expect(read('unknown', to)).toEqual(expected(history, -1, to))
         expect(read(name(to), to)).toEqual([])

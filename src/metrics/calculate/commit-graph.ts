@@ -1,4 +1,4 @@
-/** The commits of some repositories as numbers, and what lies between two of them. */
+/** Loads the commits of some repositories as a graph of numbers, and finds the commits between two of them. */
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { Sql } from './calculation.ts'
@@ -6,9 +6,9 @@ import { ShaIndex } from './sha-index.ts'
 
 export interface CommitGraph {
   readonly shas: ShaIndex
-  /** Commits that the repositories hold; of others nothing is known but that a deployment or a child names them. */
+  /** Tells whether the repositories hold the commit. Others are known only because a deployment or a child names them. */
   has(sha: string): boolean
-  /** Commits that `to` can reach and `from` cannot, depth first with parents in order of their shas. Unknown reaches none. */
+  /** Returns the commits that `to` can reach and `from` cannot, depth first with parents in order of their shas. An unknown commit reaches none. */
   range(from: string, to: string): Int32Array
 }
 
@@ -51,7 +51,7 @@ const REACHED = REACHED_BY_NEW | REACHED_BY_OLD
 const DONE = 4
 const VISITED = 8
 
-/** `edges` holds child and parent in turn; every commit held is somewhere a child, be it of none. */
+/** `edges` holds child and parent in turn. Every commit that is held is a child in it, with `NO_PARENT` if it has no parents. */
 export function graphOf(shas: ShaIndex, edges: Int32Array): CommitGraph {
   const size = shas.size
   const held = new Uint8Array(size)
@@ -61,7 +61,7 @@ export function graphOf(shas: ShaIndex, edges: Int32Array): CommitGraph {
   const marks = new Uint8Array(size)
   const touched: number[] = []
 
-  /** Marks all that the range needs, from children to parents, until every open commit is known to the old side. */
+  /** Marks all that the range needs, from children to parents, until every commit in the queue is known to be reachable from the old commit. */
   function mark(from: number, to: number): void {
     const queue = new RankQueue(ranks)
     let open = 0
@@ -134,7 +134,7 @@ function parentLists(shas: ShaIndex, edges: Int32Array): { starts: Int32Array; p
   for (let at = 0; at < edges.length; at += 2) {
     if (edges[at + 1] !== NO_PARENT) parents[ends[edges[at] as number]!++] = edges[at + 1] as number
   }
-  // A commit that two repositories hold comes with its parents twice.
+  // A commit that is in two repositories comes with its parents twice.
   let kept = 0
   for (let commit = 0, start = 0; commit < size; commit++) {
     const end = starts[commit + 1] as number
@@ -149,7 +149,7 @@ function parentLists(shas: ShaIndex, edges: Int32Array): { starts: Int32Array; p
   return { starts, parents: parents.subarray(0, kept) }
 }
 
-/** A number for each commit that is larger than those of its parents. Rings, which git cannot make, come last. */
+/** Gives each commit a number that is larger than those of its parents. Cycles, which git cannot create, come last. */
 function topologicalRanks(size: number, starts: Int32Array, parents: Int32Array): Int32Array {
   const children = new Int32Array(size)
   for (const parent of parents) children[parent]!++

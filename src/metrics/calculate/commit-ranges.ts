@@ -1,4 +1,4 @@
-/** The commits between two others: between a deployment and the success before it, or between two tags. */
+/** Calculates the commits between two others: between a deployment and the success before it, or between two tags. */
 
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
@@ -18,7 +18,7 @@ export const finishedCommitsDiffs = defineTable(
   { meaning: 'Pairs of commits whose difference has already been computed.', idPrefix: 'refdiff:FinishedCommitsDiff' },
 )
 
-/** Ranges are shared: one goes when nobody wants it any more. */
+/** Several owners can share a range. It is removed when no owner needs it any more. */
 export const wantedRanges = defineTable(
   '_weir_wanted_ranges',
   { owner: key(indexed(string(300))), new_commit_sha: key(string(40)), old_commit_sha: key(string(40)) },
@@ -30,7 +30,7 @@ export const wantedRanges = defineTable(
 
 export interface Pair {
   readonly newSha: string
-  /** Empty: all that leads to the new commit. */
+  /** Empty: everything that leads to the new commit. */
   readonly oldSha: string
 }
 
@@ -39,10 +39,7 @@ const LONGEST_SHA = commitsDiffs.columns.new_commit_sha.size ?? 0
 const OF_PROJECT = 'project '
 const ownerOf = (project: string) => `${OF_PROJECT}${project}`
 
-/**
- * A deployment that failed has no predecessor, and DevLake lists its whole history again each time; nothing
- * reads those rows, so they are left out.
- */
+/** A failed deployment has no predecessor, and DevLake lists its whole history again each time. Nothing reads those rows, so they are left out. */
 export const calculateDeploymentCommitsDiff: Calculation = async (run) => {
   if (!run.options.projectName) return 0
   const project = projectOf(run.options)
@@ -69,7 +66,7 @@ export const calculateDeploymentCommitsDiff: Calculation = async (run) => {
   })
 }
 
-/** Those of projects that are no more, such as one that was called otherwise, go too. */
+/** Also removes the ranges of projects that no longer exist, for example because they were renamed. */
 export const forgetDeploymentRanges: Forgetting = async (inside, project) => {
   const { rows } = await sql<{ owner: string }>`select distinct owner from ${WANTED}
     where owner = ${ownerOf(project)} or left(owner, ${sql.lit(OF_PROJECT.length)}) = ${OF_PROJECT}
@@ -95,7 +92,7 @@ export interface Ranges {
 const BATCH_ROWS = 20_000
 const WANTED = sql.table(wantedRanges.name)
 
-/** Those not yet finished; all of them in a full run, as more history may be known by now. */
+/** Calculates the ranges that are not finished, or all of them in a full run, because more history may be known by now. */
 export async function calculateRanges({ database, fullSync, signal }: CalculationRun, ranges: Ranges): Promise<number> {
   const { owner, repos, want } = ranges
   await inTurn(database, commitsDiffs.name, async (inside) => {
@@ -158,7 +155,7 @@ async function writeRanges(
     }
   }
   await send()
-  // A commit that is not known yet may come with more history; its pair is tried again.
+  // A commit that is not known yet may come later, with more history, so its pair is tried again.
   const finished = pairs.filter(({ newSha, oldSha }) => graph.has(newSha) && (oldSha === '' || graph.has(oldSha)))
   const cells = finished.map(({ newSha, oldSha }): Cell[] => [newSha, oldSha])
   if (cells.length > 0) await inside.sendRows(wholeRows(finishedCommitsDiffs, cells), 'insert')
@@ -175,7 +172,7 @@ function* rowsOf(graph: CommitGraph, { newSha, oldSha }: Pair): Generator<Cell[]
   for (const commit of graph.range(oldSha, newSha)) yield [newSha, oldSha, graph.shas.at(commit), index++]
 }
 
-/** One engine finds pairs by an index only when the first column is named by itself too. */
+/** One of the database engines uses the index only if the first column also has a condition by itself. */
 const isPair = (pairs: Piece<Pair>): Sql =>
   sql`${among(sql`new_commit_sha`, pairs, ({ newSha }) => newSha)} and ${among(
     sql`(new_commit_sha, old_commit_sha)`,

@@ -1,4 +1,4 @@
-/** Deployments, and the commits that they put out, from pipelines that deployed or that hold a job which did. */
+/** Makes deployments and their commits from pipelines that deployed, or that contain a job which did. */
 import { sql } from 'kysely'
 import { cicdDeploymentCommits, cicdDeployments } from '../../domain/devops.ts'
 import {
@@ -41,12 +41,13 @@ const deployingPipelines = (scopes: Sql) => sql`with jobs as (
 
 const DEPLOYMENTS = 'dora.generateDeployments'
 const COMMITS = 'dora.generateDeploymentCommits'
-/** What was made here of pipelines of the scopes. */
+/** The rows that this subtask made from pipelines of the scopes. */
 const madeBy = (subtask: string, scopes: Sql) => sql`subtask_name = ${subtask} and cicd_scope_id in (${scopes})`
 
 /**
  * The repository of the commit `c` of the pipeline `d`. Some tools write their own id, or an address, into `repo_id`, which then
- * joins no row: the scope of the pipeline may be the repository, or one has the same address. Otherwise what the commit says.
+ * matches no repository. Then it is the repository that is the scope of the pipeline, or one with the same address. If there is
+ * neither, `repo_id` is kept.
  */
 const REPOSITORY = {
   id: sql`coalesce(named.id, scope.id, same.id, c.repo_id, '')`,
@@ -91,7 +92,7 @@ export const generateDeploymentCommits: Calculation = ({ database, options }) =>
         id: sql`left(concat(c.pipeline_id, ':', ${word('c.repo_url')}), 255)`,
         cicd_deployment_id: sql`c.pipeline_id`,
         ...words('d', 'cicd_scope_id', ...SHARED),
-        // Columns that are shorter than what they take.
+        // Cut to 255 characters, because the column is shorter than its source.
         name: sql`left(${word('d.name')}, 255)`,
         display_title: sql`coalesce(nullif(c.display_title, ''), d.display_title, '')`,
         url: sql`coalesce(nullif(c.url, ''), d.url, '')`,
@@ -111,7 +112,7 @@ export const generateDeploymentCommits: Calculation = ({ database, options }) =>
       },
       from: sql`from deploying d inner join cicd_pipeline_commits c on c.pipeline_id = d.id ${REPOSITORY.joins} where 1 = 1`,
     })
-    // Readers never see deployments of which nobody knows yet what was there before.
+    // In the same transaction, so that readers never see deployments without their predecessors.
     await chainDeployments(inside, scopes)
     return made
   })
@@ -120,7 +121,7 @@ export const generateDeploymentCommits: Calculation = ({ database, options }) =>
 export const forgetDeployments: Forgetting = (inside, project) =>
   remove(inside, cicdDeployments, madeBy(DEPLOYMENTS, mappedByNoOther('cicd_scopes', project)))
 
-/** Those that a tool knows itself stay, without what was found to be before them. */
+/** Deployments that a tool reported itself are kept, but the predecessors that were calculated for them are removed. */
 export const forgetDeploymentCommits: Forgetting = async (inside, project) => {
   const scopes = mappedByNoOther('cicd_scopes', project)
   const made = await remove(inside, cicdDeploymentCommits, madeBy(COMMITS, scopes))

@@ -11,7 +11,7 @@ import { forgetAssigneeHistory, forgetStatusHistory } from './issue-history.ts'
 import { forgetLinks } from './pull-request-issues.ts'
 import { inTurn } from './results.ts'
 
-/** By the result whose turn it waits for. */
+/** The functions that remove results, by the name of the result, for which `inTurn` lets only one run work at a time. */
 const FORGETTING: ReadonlyMap<string, Forgetting> = new Map([
   [cicdDeployments.name, forgetDeployments],
   [cicdDeploymentCommits.name, forgetDeploymentCommits],
@@ -23,8 +23,8 @@ const FORGETTING: ReadonlyMap<string, Forgetting> = new Map([
 ])
 
 /**
- * Takes back what was calculated for a project in tables that do not name it, unless another project has it too. It goes by
- * the mapping of the project, which has to be there still.
+ * Removes what was calculated for a project in tables that have no column for the project, unless another project needs it too.
+ * It uses the mapping of the project, which must still exist.
  */
 export async function forgetProject(inside: Database, project: string): Promise<void> {
   for (const [result, forget] of FORGETTING) await inTurn(inside, result, (turn) => forget(turn, project))

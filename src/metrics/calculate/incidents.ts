@@ -1,4 +1,4 @@
-/** Incidents from issues, and the deployment that each is held to come from. */
+/** Makes incidents from issues, and finds the deployment that each is attributed to. */
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { projectIncidentDeploymentRelationships } from '../../domain/crossdomain.ts'
@@ -21,15 +21,15 @@ import {
 } from './calculation.ts'
 import { fill, inTurn, replace, replaceRows } from './results.ts'
 
-/** An incident with an origin was an issue once; one that somebody wrote by hand has none, and stays. */
+/** An incident with an origin was made from an issue. One that somebody wrote by hand has no origin, and is kept. */
 const wasIssue = sql`(coalesce(_raw_data_table, '') <> '' or coalesce(_raw_data_params, '') <> '')`
-/** Its issue is gone, or has left the board that the incident was made for. */
+/** The issue of the incident is gone, or has left the board that the incident was made for. */
 const hasLeftBoard = sql`incidents.${sql.id('table')} = 'boards' and ${wasIssue} and not exists (
   select 1 from board_issues b where b.board_id = incidents.scope_id and b.issue_id = incidents.id)`
 
 /**
- * One incident an issue, whichever projects have it on their boards: `scope_id` has room for one board, and takes the same
- * one in every project's run. Which projects an incident counts in is told by `board_issues`.
+ * Makes one incident for each issue, however many projects have it on their boards. `scope_id` has room for only one board, and
+ * gets the same one in every project's run. `board_issues` tells in which projects an incident counts.
  */
 export const convertIssuesToIncidents: Calculation = ({ database, options }) =>
   inTurn(database, incidents.name, (inside) =>
@@ -39,7 +39,7 @@ export const convertIssuesToIncidents: Calculation = ({ database, options }) =>
     }),
   )
 
-/** Those that another project has too are its own from now on; none is made that nobody had calculated. */
+/** Incidents that another project has too are assigned to a board of that project. No incident is made that was not there before. */
 export const forgetIncidents: Forgetting = (inside, project) =>
   makeIncidents(inside, {
     project,
@@ -48,11 +48,11 @@ export const forgetIncidents: Forgetting = (inside, project) =>
   })
 
 interface Making {
-  /** What is on its boards is made again. */
+  /** The incidents of issues on its boards are made again. */
   readonly project: string
-  /** All that an incident may be on. */
+  /** All boards that an incident may be assigned to. */
   readonly boards: Sql
-  /** Ids of those that may be made; otherwise any. */
+  /** Ids of the incidents that may be made. By default any. */
   readonly among?: Sql
 }
 

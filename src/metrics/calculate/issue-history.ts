@@ -1,4 +1,4 @@
-/** How long issues stayed in each status and with each assignee, from their changelogs. */
+/** Calculates from changelogs how long issues stayed in each status and with each assignee. */
 
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
@@ -18,7 +18,7 @@ import {
 } from './calculation.ts'
 import { inTurn, remove, replaceRows, writeInto } from './results.ts'
 
-/** A project takes its histories along when it goes; these stay. */
+/** When a project is removed, its histories are removed too. Those of the boards in this table are kept. */
 export const tracedBoards = defineTable(
   '_weir_traced_boards',
   { board_id: key(string()) },
@@ -31,7 +31,7 @@ export interface Change {
   readonly at: Date
   readonly from: string
   readonly to: string
-  /** In our words. */
+  /** The standard words of the domain model. */
   readonly standardFrom: string
   readonly standardTo: string
 }
@@ -115,7 +115,7 @@ interface Traced {
 
 const BATCH_ISSUES = 1000
 
-/** Issues with their changes of one field, a page at a time; one without a date of creation has no history. */
+/** Reads issues with their changes of one field, a page at a time. An issue without a date of creation has no history. */
 async function* tracedIssues({ kysely }: Database, issues: Sql, field: string): AsyncGenerator<TracedIssue[]> {
   for (let last = ''; ; ) {
     const page = sql`select id from issues where id in (${issues}) and created_date is not null and id > ${last}

@@ -1,6 +1,6 @@
 /**
- * rollout   one act of bringing a commit somewhere, however many rows tell of it
- * view      one list of one tool: what it tells of twice happened twice, so that no two rows of a view are one rollout
+ * rollout   one act of bringing a commit somewhere, however many rows report it
+ * view      one list of one tool. What it reports twice happened twice, so two rows of a view are never one rollout
  */
 import { isPlainlyElsewhere } from '../environment-names.ts'
 import type { RolloutRule } from '../policy.ts'
@@ -9,19 +9,19 @@ export interface SeenDeployment {
   readonly id: string
   readonly scope: string
   readonly view: string
-  /** Recorded by a tool as a deployment, as against made here from the run of a pipeline. */
+  /** Recorded by a tool as a deployment, and not made here from the run of a pipeline. */
   readonly isNative: boolean
   readonly environment: string
   readonly result: string
   /** In milliseconds. */
   readonly started: number | null
   readonly finished: number | null
-  /** What tells repositories: addresses in one spelling, and ids. */
+  /** Identifies the repositories: addresses in a uniform spelling, and ids. */
   readonly repositories: ReadonlySet<string>
   readonly commits: ReadonlySet<string>
 }
 
-/** Why a row belongs to its rollout, or stands for it. */
+/** Why a row belongs to its rollout, or represents it. */
 export const ROLLOUT_REASONS = {
   alone: 'No other row tells of this rollout.',
   rule: 'A rule of the project joins it.',
@@ -36,10 +36,10 @@ type Link = 'rule' | 'run' | 'commit'
 
 export interface Joined {
   readonly id: string
-  /** Id of the deployment that stands for the rollout. */
+  /** Id of the deployment that represents the rollout. */
   readonly rollout: string
   readonly reason: RolloutReason
-  /** The deployment by which its changes came to its environment: another where the rollout failed, or went elsewhere. */
+  /** The deployment by which the row's changes came to its environment. It is another one if the rollout failed or went elsewhere. */
   readonly arrived: SeenDeployment | undefined
 }
 
@@ -58,7 +58,7 @@ interface Edge {
 
 export interface JoiningInput {
   readonly deployments: readonly SeenDeployment[]
-  /** Runs that made a deployment, as tools name them. */
+  /** The ids of the runs that made a deployment, as tools report them, by the id of the deployment. */
   readonly runs: ReadonlyMap<string, ReadonlySet<string>>
   readonly rules: readonly RolloutRule[]
 }
@@ -82,7 +82,7 @@ export function joinRollouts({ deployments, runs, rules }: JoiningInput): Joined
   }
   for (const edge of edgesByRun(byId, runs)) connect(edge)
   for (const edge of edgesByCommit(deployments, runs)) connect(edge)
-  // Last, so that they join whole rollouts with all rows that tell of them.
+  // Rules come last, so that they join whole rollouts with all of their rows.
   for (const edge of edgesByRule(deployments, rules)) connect(edge)
   const joined = [...new Set(clusters.values())].flatMap((cluster) => resultOf(cluster, links))
   return withArrivals(joined)
@@ -92,7 +92,7 @@ const clusterOf = (row: SeenDeployment): Cluster => ({ rows: [row], views: new S
 
 const isNamed = ({ id, scope }: SeenDeployment, name: string) => id === name || scope === name
 
-/** Which pairs a rule keeps apart; undefined where there is no such rule. */
+/** Returns a function that tells which pairs a rule keeps apart, or undefined if there is no such rule. */
 function apartBy(rules: readonly RolloutRule[]) {
   const lists = rules.flatMap(({ apart }) => (apart ? [apart] : []))
   if (lists.length === 0) return undefined
@@ -106,7 +106,7 @@ function apartBy(rules: readonly RolloutRule[]) {
 export const isOneRepository = (one: SeenDeployment, other: SeenDeployment): boolean =>
   [...one.repositories].some((name) => other.repositories.has(name))
 
-/** A rollout is of one repository: what a rule joins beyond that stays apart. */
+/** A rollout belongs to one repository: deployments of several repositories stay apart even if a rule names them together. */
 function* edgesByRule(deployments: readonly SeenDeployment[], rules: readonly RolloutRule[]): Generator<Edge> {
   for (const { join = [] } of rules) {
     const named = join.map((name) => deployments.filter((each) => isNamed(each, name)))
@@ -115,7 +115,7 @@ function* edgesByRule(deployments: readonly SeenDeployment[], rules: readonly Ro
         const edges = rows.flatMap((one) =>
           others
             .filter((other) => one !== other && isOneRepository(one, other))
-            // Of scopes, only what could be one: each deployment was named by nobody.
+            // If a rule names only scopes, only deployments that could be one rollout are joined, because nobody named the deployments themselves.
             .filter(
               (other) => isByName(join, one, other) || (one.environment === other.environment && isNear(one, other)),
             )
@@ -129,7 +129,7 @@ function* edgesByRule(deployments: readonly SeenDeployment[], rules: readonly Ro
 const isByName = (names: readonly string[], one: SeenDeployment, other: SeenDeployment) =>
   names.includes(one.id) || names.includes(other.id)
 
-/** Of scopes, each deployment has one partner, the closest. */
+/** If a rule names only scopes, each deployment gets one partner, the closest. */
 function* onceEach(edges: readonly Edge[], names: readonly string[]): Generator<Edge> {
   const taken = new Set<string>()
   for (const edge of edges) {
@@ -141,8 +141,8 @@ function* onceEach(edges: readonly Edge[], names: readonly string[]): Generator<
 }
 
 /**
- * A run is held to be where its deployments went, even if rules for runs say otherwise: whoever maps no environment calls
- * every run one of production. A deployment whose place is not known decides nothing.
+ * A run is assumed to be where its deployments went, even if rules for runs say otherwise: without a mapping of environments,
+ * every run counts as one to production. A deployment whose environment is not known decides nothing.
  */
 function edgesByRun(byId: ReadonlyMap<string, SeenDeployment>, runs: JoiningInput['runs']): Edge[] {
   const made = new Map<SeenDeployment, SeenDeployment[]>()
@@ -179,7 +179,7 @@ const byCloseness = (left: Edge, right: Edge) =>
   distance(left) - distance(right) ||
   (left.one.id < right.one.id ? -1 : left.one.id > right.one.id ? 1 : left.other.id < right.other.id ? -1 : 1)
 
-/** Two that the tool itself tells apart: a deployment of another run than this one. */
+/** The tool itself distinguishes the two: `one` is a deployment that another run than `other` made. */
 const isOfAnotherRun = (runs: JoiningInput['runs'], one: SeenDeployment, other: SeenDeployment) =>
   one.scope === other.scope && !other.isNative && runs.has(one.id) && !runs.get(one.id)?.has(other.id)
 
@@ -204,7 +204,7 @@ function edgesByCommit(deployments: readonly SeenDeployment[], runs: JoiningInpu
   return edges.filter(isOne).sort(byCloseness)
 }
 
-/** Pairs that are near in time, without comparing every row with every other. */
+/** Finds pairs that are near in time, without comparing every row with every other. */
 function* neighbours(rows: SeenDeployment[]): Generator<Edge> {
   const inOrder = rows.sort((one, other) => (startOf(one) as number) - (startOf(other) as number))
   for (const [index, one] of inOrder.entries()) {
@@ -217,7 +217,7 @@ function* neighbours(rows: SeenDeployment[]): Generator<Edge> {
   }
 }
 
-/** Marks in the order in which they decide who stands for a rollout. */
+/** The criteria that choose the row that represents a rollout, in this order. */
 const MARKS: readonly (readonly [RolloutReason, (row: SeenDeployment) => number])[] = [
   ['stands-by-result', (row) => Number(isDecided(row) && row.finished !== null)],
   ['stands-as-deployment', (row) => Number(row.isNative)],
@@ -252,7 +252,7 @@ function resultOf({ rows }: Cluster, links: ReadonlyMap<string, Link>): Standing
 const isArrival = (row: SeenDeployment, { result, environment }: SeenDeployment) =>
   result === 'SUCCESS' && environment === row.environment
 
-/** Where the rollout of a row did not bring its changes, the next that did. */
+/** If the rollout of a row did not bring its changes, finds the next rollout that did. */
 function withArrivals(all: readonly Standing[]): Joined[] {
   const isLost = ({ row, stands }: Standing) => row !== stands && !isArrival(row, stands)
   const lost = all.filter(isLost)

@@ -4,17 +4,17 @@ import { projectPrMetrics } from '../../domain/crossdomain.ts'
 import { type Calculation, mapping, originOf, projectOf, raw, type Sql, word } from './calculation.ts'
 import { inTurn, replace } from './results.ts'
 
-/** Minutes from one moment to another, rounded up; null when one is unknown or the clock ran backwards. */
+/** Returns the minutes from one moment to another, rounded up. Null when one is unknown or the second is before the first. */
 export function minutesBetween(dialect: Dialect, start: string, end: string): Sql {
   const minutes = `ceil(${dialect.secondsBetween(start, end)} / 60)`
   return raw(`case when ${minutes} >= 0 then ${minutes} end`)
 }
 
 /**
- * How a merged pull request came to production: first commit, creation, first review, merge, deployment.
+ * Calculates how a merged pull request came to production: first commit, creation, first review, merge, deployment.
  *
- * What belongs to a pull request is stacked and grouped by its id rather than joined: a join of subqueries by a long
- * text has no index on one of the engines and compares every row with every other.
+ * The records of a pull request are stacked and grouped by its id instead of joined. One of the database engines has no index for
+ * a join of subqueries by a long text, and would compare every row with every other.
  */
 export const calculateChangeLeadTime: Calculation = ({ database, options }) => {
   const { dialect } = database
@@ -55,7 +55,7 @@ function wayToProduction(dialect: Dialect, project: string): Sql {
   const repo = mapping('repo', 'repos', project)
   const scope = mapping('scope', 'cicd_scopes', project)
   const merged = sql`from ${repo.from} inner join pull_requests pr on pr.base_repo_id = repo.row_id`
-  // The first of the stacked parts gives the columns their types.
+  // The first part of the union decides the types of the columns.
   const noText = sql`case when 1 = 0 then pr.id end`
   const noTime = sql`case when 1 = 0 then pr.merged_date end`
   const isMerged = sql`${repo.where} and pr.merged_date is not null`

@@ -1,4 +1,4 @@
-/** Tells once what an update did to numbers that people have seen. */
+/** Reports once how an update changed numbers that people have seen. */
 import { sql } from 'kysely'
 import { counted } from '../../counted.ts'
 import type { Database } from '../../database/database.ts'
@@ -10,7 +10,7 @@ import { readMetric } from '../read.ts'
 import { type CalculationRun, projectOf } from './calculation.ts'
 import { storedPolicy } from './rollouts.ts'
 
-/** A key as it was and as it is. */
+/** One of the four key metrics before and after the update. */
 export interface ChangedKey {
   readonly metric: string
   readonly title: string
@@ -23,7 +23,7 @@ const NAME = 'rollouts'
 const MONTHS = 6
 const TABLE = sql.table(numberChanges.name)
 
-/** Of projects that were there before rollouts counted once; the update has noted them without a moment. */
+/** Only for projects that existed before rollouts counted once. The update has stored a row without a moment for each of them. */
 export async function noteChangedNumbers({ database, options }: CalculationRun, metric: string): Promise<number> {
   const project = projectOf(options)
   const own = sql`project_name = ${project} and name = ${NAME} and at is null`
@@ -50,7 +50,7 @@ interface Wanted {
   readonly now: Date
 }
 
-/** All four as soon as one is another number. */
+/** Returns all four metrics as soon as one of them has changed. */
 async function changedKeys(database: Database, { project, policy, now }: Wanted): Promise<ChangedKey[]> {
   const from = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - MONTHS, now.getUTCDate()))
   const shared = { project, environment: 'PRODUCTION', from, to: now }

@@ -5,8 +5,8 @@ import { type Calculation, type Sql, scopesOf } from './calculation.ts'
 import { inTurn } from './results.ts'
 
 /**
- * Chains the successful deployments of each scope, repository and environment; rows that are right already are left
- * alone. One that stands in no chain, such as a success that failed later, has none before it.
+ * Chains the successful deployments of each scope, repository and environment. Rows that are already right are not touched. A
+ * deployment that belongs to no chain, such as a success that failed later, has no predecessor.
  */
 export async function chainDeployments({ kysely, dialect }: Database, scopes: Sql): Promise<number> {
   const isLink = sql`result = 'SUCCESS' and finished_date is not null and environment <> '' and repo_url <> ''`

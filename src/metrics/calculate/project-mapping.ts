@@ -11,7 +11,7 @@ interface Mapping {
   readonly scopes?: readonly { readonly table: string; readonly rowId: string }[]
 }
 
-/** For the length of a transaction, of scopes that a project had until now. No project can have this name. */
+/** The owner, during a transaction, of scopes that have just been removed from a project. No project can have this name. */
 const NOBODY = ''
 
 /** Makes the scopes of each project exactly those that the plan names. */
@@ -48,7 +48,7 @@ async function scopesOf({ kysely }: Database, project: string): Promise<Scope[]>
   return rows
 }
 
-/** What was calculated for scopes that are gone from a project goes as if they had made up a project of their own. */
+/** Removes what was calculated for scopes that have left a project. They are treated as if they were a project of their own. */
 async function forgetLeft(inside: Database, before: readonly Scope[], now: readonly Scope[]): Promise<void> {
   const keyOf = ({ table, row_id }: Scope) => `${table} ${row_id}`
   const kept = new Set(now.map(keyOf))

@@ -17,7 +17,7 @@ import {
 } from './calculation.ts'
 import { fill, inTurn, remove, replace, replaceRows, writeInto } from './results.ts'
 
-/** Projects that share a repository may have patterns of their own: a link stays as long as one of them finds it. */
+/** Projects that share a repository may have different patterns. A link is kept as long as one of them finds it. */
 export const linkedIssues = defineTable(
   '_weir_linked_issues',
   {
@@ -33,7 +33,7 @@ export const linkedIssues = defineTable(
   },
 )
 
-/** Marks the links made here, apart from those that a tool knows itself. */
+/** Marks the links that were made here, so that they differ from those that a tool reported. */
 const REMARK = 'pull_requests,'
 const isMadeHere = sql`coalesce(_raw_data_table, '') = '' and _raw_data_remark like ${`%${REMARK}%`}`
 const LINKS = sql.table(linkedIssues.name)
@@ -70,7 +70,7 @@ export const linkPrToIssue: Calculation = (run) => {
         ...noOrigin,
         _raw_data_remark: sql`${REMARK}`,
       },
-      // Links that the tool itself knows stay as they are.
+      // Links that the tool itself reported stay as they are.
       from: sql`from ${LINKS} l where l.pull_request_id in (${requests}) and not exists (
         select 1 from pull_request_issues k where k.pull_request_id = l.pull_request_id and k.issue_id = l.issue_id
         and k._raw_data_table <> '') group by l.pull_request_id, l.issue_id`,
@@ -80,8 +80,8 @@ export const linkPrToIssue: Calculation = (run) => {
 }
 
 /**
- * Links that came with a database of DevLake are of no project's pattern yet. Those that another project may have found, with
- * this repository and a board of the issue, count as its own until its linker runs here and decides.
+ * Links that came with a database of DevLake belong to no project's pattern yet. Those that another project with this repository
+ * and a board of the issue may have found are given to that project, until its linker runs here and decides.
  */
 const leaveToOthers = (inside: Database, project: string, requests: Sql): Promise<number> =>
   fill(inside, {
@@ -106,7 +106,7 @@ const leaveToOthers = (inside: Database, project: string, requests: Sql): Promis
 
 export const forgetLinks: Forgetting = (inside, project) => removeLinks(inside, sql`project_name = ${project}`)
 
-/** And those of projects that are no more. */
+/** Removes the links that fulfil the condition, and those of projects that no longer exist. */
 async function removeLinks(inside: Database, condition: Sql): Promise<number> {
   const isLeft = sql`(${condition} or project_name not in (select project_name from project_mapping))`
   const links = (which: Sql) => sql`select 1 from (select * from ${LINKS} where ${which}) l
@@ -119,7 +119,7 @@ async function removeLinks(inside: Database, condition: Sql): Promise<number> {
   return remove(inside, linkedIssues, isLeft)
 }
 
-/** An empty pattern names nothing: links that an earlier one found go. */
+/** An empty pattern finds nothing, so links that an earlier pattern found are removed. */
 function compile(pattern: unknown): Pattern | null {
   if (pattern === '') return null
   if (typeof pattern !== 'string')
@@ -127,7 +127,7 @@ function compile(pattern: unknown): Pattern | null {
   return compilePattern(pattern, 'prToIssueRegexp')
 }
 
-/** Keys named by the first text that names any. */
+/** Returns the keys in the first text that contains any. */
 export function keysIn(
   pattern: Pattern,
   { title, description, head_ref }: Omit<PullRequest, 'id' | 'pull_request_key'>,
@@ -172,7 +172,7 @@ async function findLinks({ database, signal }: CalculationRun, { project, patter
   return found
 }
 
-/** Pages by id, because a stream would hold the only connection of the transaction. */
+/** Reads pages by id, because a stream would occupy the only connection of the transaction. */
 async function* pullRequestsOf({ kysely }: Database, repos: Sql): AsyncGenerator<PullRequest[]> {
   for (let last = ''; ; ) {
     const { rows } = await sql<PullRequest>`select id, pull_request_key, title, description, head_ref

@@ -1,4 +1,4 @@
-/** Commits, issues and cherry-picks between tags or branches of one repository. */
+/** Calculates commits, issues and cherry-picks between tags or branches of one repository. */
 
 import { type RawBuilder, sql } from 'kysely'
 import { byName } from '../../by-name.ts'
@@ -30,7 +30,7 @@ interface RefPair {
 type RefIds = readonly [newRef: string, oldRef: string]
 interface Refs {
   readonly pairs: readonly RefPair[]
-  /** Whether a stored pair of refs is one that this task makes, or was. */
+  /** Tells whether a stored pair of refs is one that this task makes, or made earlier. */
   readonly isOurs: (pair: RefIds) => boolean
 }
 
@@ -70,7 +70,7 @@ export const calculateCommitsDiff: Calculation = async (run) => {
 
 const isOfRepo = (repoId: string) => sql`left(new_ref_id, ${sql.lit(repoId.length + 1)}) = ${`${repoId}:`}`
 
-/** Forgets what was calculated between refs of a repository, and between commits that no repository holds any more. */
+/** Removes what was calculated between refs of a repository, and between commits that no repository holds any more. */
 export async function forgetRanges(database: Database, repoId: string): Promise<void> {
   const run = (statement: Sql) => retrying(database, () => statement.execute(database.kysely))
   for (const { name } of [refCommits, refsIssuesDiffs]) {
@@ -80,7 +80,7 @@ export async function forgetRanges(database: Database, repoId: string): Promise<
     select 1 from ${sql.table(commits.name)} as c where c.sha = new_commit_sha)`)
 }
 
-/** Pairs that the task names, and neighbours among the tags that match its pattern. */
+/** Reads the pairs that the task names, and pairs of neighbours among the tags that match its pattern. */
 async function readRefs({ database, options }: CalculationRun): Promise<Refs> {
   const { repoId, pairs = [], tagsPattern = '', tagsLimit = 0, tagsOrder = '' } = options
   if (!repoId) throw new UserError('refdiff needs repoId (the repository) or projectName in its options.')
@@ -107,7 +107,7 @@ async function readRefs({ database, options }: CalculationRun): Promise<Refs> {
   }
 }
 
-/** The pairs of the task, and those of the repository in the table that are to go. */
+/** Conditions for the pairs of the task, and for the stored pairs of the repository that are to be removed. */
 async function conditionsOf(
   { kysely }: Database,
   table: AnyTable,
@@ -129,7 +129,7 @@ const byText = (one: string, other: string) => (one < other ? -1 : one > other ?
 const byLetters: Order = (one, other) => byText(one.name, other.name)
 const newestFirst: Order = (one, other) =>
   (other.created_date?.getTime() ?? 0) - (one.created_date?.getTime() ?? 0) || byLetters(one, other)
-/** Dot by dot, the longer number being the larger. */
+/** Compares part by part between the dots. The longer part is the larger number. */
 const bySemver: Order = (one, other) => {
   const parts = other.name.split('.')
   for (const [index, part] of one.name.split('.').entries()) {
@@ -150,7 +150,7 @@ export const ORDERS: Readonly<Record<string, Order>> = byName({
   'reverse semver': reversed(bySemver),
 })
 
-/** Issues that pull requests between two refs name. */
+/** Calculates the issues that are named by pull requests between two refs. */
 export const calculateIssuesDiff: Calculation = async (run) => {
   if (run.options.projectName) return 0
   const refs = await readRefs(run)
@@ -209,7 +209,7 @@ interface PickedRequest {
   readonly parent_pr_id: string | null
 }
 
-/** Pull requests whose titles name the one that they carry to another branch. */
+/** Finds pull requests whose title names the one that they carry to another branch. */
 export const calculatePrCherryPick: Calculation = ({ database, options }) => {
   const { repoId, projectName } = options
   if (projectName || !repoId) return Promise.resolve(0)
@@ -254,7 +254,7 @@ function picksOf(pattern: Pattern, requests: readonly PickedRequest[]): Picks {
   return picks
 }
 
-/** A pick that is none any more loses its parent; one that a tool named itself stays. */
+/** A pull request that is no cherry-pick any more loses its parent. A parent that the tool itself reported is kept. */
 async function setParents(
   { kysely }: Database,
   requests: readonly PickedRequest[],

@@ -1,4 +1,4 @@
-/** How results get into their tables: one run at a time, all at once, and nothing that is right already is touched. */
+/** Writes results into their tables: one run at a time, all rows at once, and without touching rows that are already right. */
 
 import { sql } from 'kysely'
 import { byName } from '../../by-name.ts'
@@ -13,12 +13,12 @@ export interface Filling {
   readonly table: AnyTable
   /** An expression for each column. */
   readonly columns: Readonly<Record<string, Sql>>
-  /** `from … where …`, joined in this order; the `where` is needed, or what follows it would be ambiguous. */
+  /** `from … where …`, joined in this order. The `where` is required, because the text after it would be ambiguous without it. */
   readonly from: Sql
   readonly with?: Sql
 }
 
-/** Fills a table from others inside the database; rows whose key exists replace it. */
+/** Fills a table from others inside the database. A row whose key exists replaces the old one. */
 export async function fill({ kysely, dialect }: Database, filling: Filling): Promise<number> {
   const { table, columns, from } = filling
   const stamp = new Date()
@@ -32,17 +32,17 @@ export async function fill({ kysely, dialect }: Database, filling: Filling): Pro
   return Number(result.numAffectedRows ?? 0)
 }
 
-/** What a calculation answers for: rows of the table that it does not make again go. */
+/** The rows that a calculation is responsible for. Those that it does not make again are removed. */
 export interface Replacing extends Filling {
-  /** Conditions on the columns of the table, of which one holds. Apart, because engines plan "or" badly. */
+  /** Conditions on the columns of the table, of which one holds. They are separate, because database engines plan "or" badly. */
   readonly within: readonly Sql[]
 }
 
-/** Makes the rows within a condition those of a query. Rows that are right already are not touched, whoever made them. */
+/** Replaces the rows within a condition with those of a query. Rows that are already right are not touched, whoever made them. */
 export const replace = (inside: Database, { within, ...filling }: Replacing): Promise<number> =>
   replaceRows(inside, filling.table, within, (table) => fill(inside, { ...filling, table }))
 
-/** The same for rows that come from elsewhere: `make` puts them into the table that it is given. */
+/** Does the same for rows from elsewhere: `make` puts them into the table that it is given. */
 export async function replaceRows(
   inside: Database,
   table: AnyTable,
@@ -94,7 +94,7 @@ async function hasRows({ kysely }: Database, table: AnyTable, within: readonly S
   return false
 }
 
-/** Rows of a table, or of the one that stands in for it. */
+/** Writes rows into their table, or into the temporary one that replaces it. */
 export async function writeInto(inside: Database, table: AnyTable, rows: readonly TableRow[]): Promise<number> {
   await write(
     inside,
@@ -110,8 +110,8 @@ export const calculations = defineTable(
 )
 
 /**
- * In one transaction, so that a reader sees the old rows or the new ones, and one at a time of those that make the same
- * result: projects share scopes, and whoever comes later must see what the one before has written.
+ * Runs in one transaction, so that a reader sees either the old rows or the new ones. Calculations of the same result run one
+ * after the other: projects share scopes, and the later run must see what the earlier one has written.
  */
 export const inTurn = (
   database: Database,
@@ -121,7 +121,7 @@ export const inTurn = (
   retrying(database, () =>
     database.transaction(async (inside) => {
       const { kysely, dialect } = inside
-      // Locks the row until the end, whether it was there or not.
+      // Locks the row until the end of the transaction, whether it existed or not.
       await sql`insert into ${sql.table(calculations.name)} (name, taken_at) values (${result}, ${new Date()})
         ${raw(dialect.onExistingKey(calculations, calculations.names))} ${raw(dialect.preferIndexes ?? '')}`.execute(
         kysely,

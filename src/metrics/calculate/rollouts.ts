@@ -1,4 +1,4 @@
-/** Finds the rows of a project that tell of one rollout, and which of them stands for it. */
+/** Finds the rows of a project that report the same rollout, and which of them represents it. */
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { deploymentRuns, rollouts } from '../../domain/rollouts.ts'
@@ -32,7 +32,7 @@ export const writeRollouts = (database: Database, project: string, policy: Polic
     return replaceRows(inside, rollouts, [sql`project_name = ${project}`], (table) => writeInto(inside, table, rows))
   })
 
-/** As the control plane stores it; nothing here may know how. */
+/** Reads the policy from the table in which the control plane stores it. This module must not know the control plane. */
 export async function storedPolicy({ kysely }: Database, project: string, metric: string): Promise<Policy> {
   const { rows } = await sql<{ plugin_option: unknown }>`select plugin_option from project_metric_settings
     where project_name = ${project} and plugin_name = ${metric}`.execute(kysely)
@@ -58,7 +58,7 @@ interface SeenRow {
 
 const PAGE = 20_000
 
-/** One for each deployment, of however many commits. */
+/** Reads one deployment for each id, whatever the number of its commits. */
 export async function seenDeployments({ kysely }: Database, project: string): Promise<SeenDeployment[]> {
   const found = new Map<string, Seen>()
   for (let [id, commit] = ['', '']; ; ) {
@@ -87,7 +87,7 @@ interface Seen extends SeenDeployment {
   readonly commits: Set<string>
 }
 
-/** Words that a deployment of several commits takes from one of them, if one has them. */
+/** Preferred values: a deployment of several commits takes them from one of its commits, if one has them. */
 const ENVIRONMENT = 'PRODUCTION'
 const RESULTS = ['SUCCESS', 'FAILURE']
 const later = (one: number | null, other: Date | null) => (other ? Math.max(one ?? 0, other.getTime()) : one)
@@ -121,7 +121,7 @@ function addTo(found: Map<string, Seen>, row: SeenRow): void {
 /** The connection that a scope belongs to, by the first parts of its id: `github:GithubRepo:1`. */
 const toolOf = (scope: string) => scope.split(':').slice(0, 3).join(':')
 
-/** The many spellings of the address of a repository as one: `host/path`. */
+/** Brings the many spellings of the address of a repository into one: `host/path`. */
 export function addressOf(url: string): string {
   const plain = url
     .trim()

@@ -1,6 +1,6 @@
-/** Numbers shas 0, 1, 2 … in little memory: a hash table over bytes, without an object a sha. */
+/** Numbers shas 0, 1, 2 … in little memory: a hash table over bytes, without an object for each sha. */
 
-/** The widest sha that a column holds. */
+/** The longest sha that a column holds. */
 const WIDTH = 40
 
 export class ShaIndex {
@@ -8,7 +8,7 @@ export class ShaIndex {
   #bytes = Buffer.alloc(WIDTH * 1024)
   #slots = new Int32Array(4096).fill(-1)
 
-  /** The number of a sha, given out at its first sight; -1 for a text that is no sha of a commit here. */
+  /** Returns the number of a sha, assigned when it is first seen. Returns -1 for a text that cannot be a sha here. */
   add(sha: string): number {
     if (!isStorable(sha)) return -1
     const slot = this.#slotOf(sha)
@@ -34,7 +34,7 @@ export class ShaIndex {
     return this.#bytes.toString('latin1', start, end)
   }
 
-  /** Orders two numbers as their shas are ordered. */
+  /** Orders two numbers by their shas. */
   compare(one: number, other: number): number {
     return this.#bytes.compare(this.#bytes, other * WIDTH, (other + 1) * WIDTH, one * WIDTH, (one + 1) * WIDTH)
   }

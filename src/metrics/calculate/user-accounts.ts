@@ -4,7 +4,7 @@ import { userAccounts } from '../../domain/people.ts'
 import { type Calculation, noOrigin } from './calculation.ts'
 import { fill, inTurn, replace } from './results.ts'
 
-/** All others were given to their owners by hand, and stay with them. */
+/** Accounts that are not in this table were given to their owners by hand, and stay with them. */
 export const connectedAccounts = defineTable(
   '_weir_connected_accounts',
   { account_id: key(string()) },
@@ -15,7 +15,7 @@ const userBy = (column: 'email' | 'name', word: string) =>
   sql`(select min(u.id) from users u where u.${sql.ref(column)} = ${sql.ref(word)} and ${sql.ref(word)} <> '')`
 const user = sql`coalesce(${userBy('email', 'a.email')}, ${userBy('name', 'a.full_name')}, ${userBy('name', 'a.user_name')})`
 
-/** Gives accounts that nobody gave away by hand to the user of the same e-mail, else full name, else user name. */
+/** Gives accounts that were not assigned by hand to the user with the same e-mail address, or else full name, or else user name. */
 export const connectUserAccountsExact: Calculation = ({ database }) =>
   inTurn(database, userAccounts.name, async (inside) => {
     const connected = sql.table(connectedAccounts.name)

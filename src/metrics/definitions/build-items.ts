@@ -5,7 +5,7 @@ import { buildsOf } from '../sources.ts'
 
 const hasNoResult = sql`coalesce(p.result, '') not in ('SUCCESS', 'FAILURE')`
 
-/** Pipeline runs of the project's scopes that succeeded or failed, by date of finishing. */
+/** Selects the pipeline runs of the project's scopes that succeeded or failed, by the date when they finished. */
 export function buildItems(query: MetricQuery, value: Sql): Sql {
   const { from, where } = buildsOf(query)
   return selectItems(query.dialect, {

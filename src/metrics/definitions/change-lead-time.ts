@@ -8,7 +8,10 @@ import { isBot, pullRequestsOf } from '../sources.ts'
 import { isWithoutHistory } from '../without-history.ts'
 import { unmergedElsewhen } from './merged-items.ts'
 
-/** What is known of a pull request that was not deployed: `sha` → deployed first, or elsewhere. */
+/**
+ * Tells, for each commit (`commit_sha`), whether it was in a first deployment to this environment (`is_here` 1) or only in
+ * another environment (0). It explains why a pull request was not deployed.
+ */
 const whereabouts = (query: MetricQuery): Sql => sql`select commit_sha, max(is_here) as is_here from (
     select commit_sha, 1 as is_here from (${rangesOf(query)}) here where is_first = 1
     union all select r.commit_sha, 0 from (${elsewhere(query)}) r
@@ -26,7 +29,7 @@ const anyDeployment = ({ project, environment }: MetricQuery): Sql => sql`exists
   where any_scope.project_name = ${project} and any_scope.${sql.id('table')} = 'cicd_scopes'
     and any_commit.result = 'SUCCESS' and any_commit.environment = ${environment})`
 
-/** What lists of projects, the terminal and dashboards call a repository without git history. */
+/** The repository has no git history, in the same sense as in lists of projects, the terminal and dashboards. */
 const isOfUnreadRepository = sql`exists (select 1 from repos r where r.id = pr.base_repo_id and ${isWithoutHistory})`
 
 function pullRequestItems(query: MetricQuery): Sql {

@@ -4,13 +4,13 @@ import { firstOf, isOfOtherTime, type MetricQuery, outside, selectItems } from '
 import { deploymentsOf } from '../sources.ts'
 
 export interface DeploymentItemOptions {
-  /** The value is 1 for those whose `id` is among these, and 0 for the rest; without them it is 1. */
+  /** Ids (`id`) of deployments with the value 1; all others get 0. Without `marks`, all get `value`. */
   readonly marks?: Sql
-  /** The value of all of them. */
+  /** The value of every deployment if there are no `marks`; by default 1. */
   readonly value?: Sql
 }
 
-/** Deployments of the project. */
+/** Selects the deployments of the project. */
 export function deploymentItems(query: MetricQuery, { marks, value = sql`1` }: DeploymentItemOptions = {}): Sql {
   return selectItems(query.dialect, {
     kind: 'deployment',

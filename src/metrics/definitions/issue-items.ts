@@ -3,7 +3,7 @@ import type { Sql } from '../calculate/calculation.ts'
 import { firstOf, type MetricQuery, outside, selectItems } from '../metric.ts'
 import { issuesOf, ofTicket } from '../sources.ts'
 
-/** Issues of the project's boards, each once, by date of resolution. */
+/** Selects the issues of the project's boards, each once, by date of resolution. */
 export function resolvedItems(query: MetricQuery, value: Sql): Sql {
   const { from, where } = issuesOf(query)
   return selectItems(query.dialect, {

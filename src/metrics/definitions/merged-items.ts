@@ -4,11 +4,11 @@ import { firstOf, isOfOtherTime, type MetricQuery, outside, selectItems } from '
 import { pullRequestTimes } from '../pull-request-times.ts'
 import { isBot, pullRequestsOf } from '../sources.ts'
 
-/** One that is still open is of every time since it was created. */
+/** A pull request that is still open belongs to every time since it was created. */
 export const unmergedElsewhen = (query: MetricQuery): Sql =>
   sql`pr.merged_date is null and (${isOfOtherTime(sql`pr.closed_date`, query)} or pr.created_date > ${query.to})`
 
-/** Merged pull requests by date of merge, or of deployment; those without a value are left out. */
+/** Selects merged pull requests by date of merge, or of deployment. Those without a value are left out. */
 export function mergedItems(query: MetricQuery, value: Sql, join = sql``, deployed?: Sql): Sql {
   const { from, where } = pullRequestsOf(query)
   return selectItems(query.dialect, {
@@ -34,7 +34,7 @@ export function mergedItems(query: MetricQuery, value: Sql, join = sql``, deploy
   })
 }
 
-/** A column of the stored lead times. */
+/** Selects merged pull requests with a column of the stored lead times as value. */
 export function storedItems(query: MetricQuery, column: string): Sql {
   const { reading = 'known' } = query
   const times = pullRequestTimes(query)

@@ -45,7 +45,7 @@ export const recoveryTime: Metric = {
   },
 }
 
-/** Each incident of the project (`id`) with the finish of the deployment it is attributed to (`at`), if there is one. */
+/** Returns each incident of the project (`id`) with the finish of the deployment that it is attributed to (`at`), if there is one. */
 function incidentsWithDeployment(query: MetricQuery): Sql {
   const { from, where } = incidentsOf(query)
   const commits = deploymentCommitsOf({ ...query, team: undefined })

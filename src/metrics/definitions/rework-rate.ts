@@ -3,7 +3,7 @@ import type { Metric, MetricQuery } from '../metric.ts'
 import { arrivalOf } from '../rollouts.ts'
 import { deploymentItems } from './deployment-items.ts'
 
-/** Deployments that brought a revert, a hotfix, or a pull request that names a bug or an incident. */
+/** Finds deployments that brought a revert, a hotfix, or a pull request that names a bug or an incident. */
 function reworked(query: MetricQuery) {
   const arrival = arrivalOf(query, sql`c.cicd_deployment_id`)
   return sql`select ${arrival.or(sql`c.cicd_deployment_id`, sql`rolled.arrived_id`)} as id
