@@ -10,13 +10,13 @@ import { openDatabase } from './open.ts'
 import { wholeRows } from './rows.ts'
 import { defineTable, integer, key } from './table.ts'
 
-/** Without a key: what is done twice is there twice. */
+/** A table without a key, so that a statement that ran twice leaves two rows. */
 const marks = defineTable('again_marks', { number: integer() })
 const keyed = defineTable('again_keyed', { number: key(integer()), times: integer() })
 
 const insert = (number: number) => sql`insert into again_marks (number) values (${number})`
 
-/** All ways to the server. Each of them leaves the mark once. */
+/** All ways of sending statements to the server. Each of them leaves the mark once. */
 const WAYS: Readonly<Record<string, (database: Database, number: number) => Promise<unknown>>> = {
   statement: ({ kysely }, number) => insert(number).execute(kysely),
   rows: (database, number) => database.sendRows(wholeRows(marks, [[number]]), 'insert'),
@@ -44,7 +44,7 @@ const timesOf = async ({ kysely }: Database): Promise<Map<number, number>> => {
   return new Map(rows.map(({ number, times }) => [number, Number(times)]))
 }
 
-/** So many connections are open then, and idle. */
+/** Opens `count` connections and leaves them idle. */
 async function idle(database: Database, count: number): Promise<void> {
   const all = Promise.withResolvers<void>()
   let taken = 0

@@ -1,6 +1,7 @@
 /**
- * A server ends connections: it restarts, or somebody ends them by hand. The pool hands out none that is known to be closed,
- * and what surely had no effect is tried again, once, on another connection. A statement whose answer is lost may have had one.
+ * A server may end connections: it restarts, or somebody ends them by hand. The pool never hands out a connection that is
+ * known to be closed. Work that certainly had no effect is tried again once, on another connection. A statement whose answer
+ * is lost may have had an effect, so it is not repeated.
  */
 import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -8,15 +9,15 @@ import type { DatabaseConnection, Dialect } from 'kysely'
 import type { AnyValue } from './column.ts'
 import type { AnyKysely } from './kysely.ts'
 
-/** A network may forget a connection that is silent for long, and tells nobody: the pools close such ones themselves. */
+/** A network may silently drop a connection that is idle for long, so the pools close such connections themselves. */
 export const LONGEST_IDLE_MS = 10_000
 
-/** What took longer was worked on, and whoever ended it meant to. */
+/** A statement that failed after more than this was being executed, and was probably ended on purpose. It is not repeated. */
 const SOON_MS = 5_000
 
 export type Tells = (error: unknown) => boolean
 
-/** Which connections of a pool may be handed out. */
+/** Decides which connections of a pool may be handed out. */
 export interface Trust<Connection> {
   made(connection: Connection): void
   lost(connection: Connection): void
@@ -33,13 +34,17 @@ export function createTrust<Connection extends object>(): Trust<Connection> {
       ages.set(connection, age)
       unused.add(connection)
     },
-    /** What ended it will have ended those that were there with it: they are not tried one after another. */
+    /**
+     * Whatever ended this connection probably ended all that existed with it. So none of them is trusted, instead of trying
+     * one after another.
+     */
     lost(connection) {
       if (isOfToday(connection)) age++
     },
     async isTrusted(connection, socket) {
       if (unused.delete(connection)) return true
-      // The turn under way may have asked the system before the end came; the one after it reads all that is there now.
+      // The current turn of the event loop may have polled the socket before the connection ended. The next one reads all that
+      // has arrived by now.
       await nextTurn()
       await nextTurn()
       return isOfToday(connection) && socket.readable && socket.writable
@@ -56,13 +61,13 @@ async function twice<Result>(mayRepeat: Tells, attempt: () => Promise<Result>): 
   }
 }
 
-/** For one statement by itself; `hadNoEffect` knows by its error. */
+/** Runs a single statement, and once more if `hadNoEffect` says so for its error. */
 export function again<Result>(hadNoEffect: Tells, attempt: () => Promise<Result>): Promise<Result> {
   const start = Date.now()
   return twice((error) => Date.now() - start < SOON_MS && hadNoEffect(error), attempt)
 }
 
-/** A connection on which a transaction has begun. Nothing has happened in it, so a beginning that is lost is made again. */
+/** Opens a connection and begins a transaction on it. If the beginning is lost it is repeated, because nothing has happened yet. */
 export function begun<Connection>(
   connect: () => Promise<Connection>,
   begin: (connection: Connection) => Promise<unknown>,
@@ -79,10 +84,10 @@ export function begun<Connection>(
   })
 }
 
-/** Errors of statements that begin a transaction of Kysely's. */
+/** Errors of statements with which Kysely begins a transaction. */
 const ofBeginnings = new WeakSet<Error>()
 
-/** Lets a dialect mark what failed at the beginning of a transaction; for `tryingAgain`. */
+/** Makes a dialect mark errors at the beginning of a transaction, for `tryingAgain`. */
 export function markingBeginnings<Kind extends Dialect>(dialect: Kind): Kind {
   const createDriver = dialect.createDriver.bind(dialect)
   dialect.createDriver = () => {
@@ -98,7 +103,10 @@ export function markingBeginnings<Kind extends Dialect>(dialect: Kind): Kind {
   return dialect
 }
 
-/** Lets a Kysely try again what had no effect: a statement by itself, a stream before its first rows, the beginning of a transaction. */
+/**
+ * Makes a Kysely repeat work that had no effect: a single statement, a stream before its first rows, or the beginning of a
+ * transaction.
+ */
 export function tryingAgain(kysely: AnyKysely, hadNoEffect: Tells, isLost: Tells): AnyKysely {
   const executor = kysely.getExecutor()
   const provide: typeof executor.provideConnection = executor.provideConnection.bind(executor)

@@ -1,12 +1,12 @@
 import type { LiveColumn, LiveTable } from './dialect.ts'
 
-/** The engine's catalogue as rows: one for each column, one for each index with its column names joined by a comma. */
+/** The catalogue of the database as rows: one for each column, and one for each index with its column names joined by a comma. */
 export interface Catalogue {
   readonly columns: readonly (LiveColumn & { readonly table_name: string; readonly column_name: string })[]
   readonly indexes: readonly { readonly table_name: string; readonly columns: string }[]
 }
 
-/** The catalogue by table; `kinds` takes the engine's type names back to ours. */
+/** Groups the catalogue by table. `kinds` maps the type names of the database to column kinds. */
 export function liveTables(
   { columns, indexes }: Catalogue,
   kinds: Readonly<Record<string, string>>,

@@ -8,7 +8,7 @@ export interface IndexShape {
   readonly isGathered: boolean
 }
 
-/** How engines name a type in their catalogue, reduced to what a widening needs to know. */
+/** A type from the catalogue of the database, reduced to what is needed to decide whether a column must be widened. */
 export interface LiveColumn {
   readonly type: string
   readonly size: number | null
@@ -19,90 +19,95 @@ export interface LiveTable {
   readonly indexes: ReadonlySet<string>
 }
 
-/** The complete list of differences between the engines' SQL. */
+/** The complete list of differences between the SQL of PostgreSQL and MySQL. */
 export interface Dialect {
   readonly name: 'postgres' | 'mysql'
   quote(identifier: string): string
   columnType(column: Column, table?: AnyTable): string
-  /** How an index of ranges is spelled; without it, such columns have an ordinary one. */
+  /** The syntax of a range index. Where it is absent, such columns get an ordinary index. */
   readonly rangeIndex?: { readonly method: string; readonly options: string }
-  /** How many characters of a text column an index takes, where it cannot take the whole. */
+  /** The number of characters of a text column that an index can hold, where it cannot hold the whole. */
   readonly indexedTextLength?: number
-  /** `indexes` are spelled as parts of it. */
+  /** `indexes` become parts of the statement. */
   createTable(table: AnyTable, indexes?: readonly string[]): string
-  /** Whether indexes of a new table are made with it: an index that comes later takes as long as the table itself. */
+  /** True when a new table is created together with its indexes, because a later index takes as long as the table itself. */
   readonly hasInlineIndexes: boolean
-  /** How many statements without values may be sent as one text. They take effect together. */
+  /** How many statements without parameters may be sent as one text. They take effect together. */
   readonly statementsAtOnce: number
-  /** A table that only this connection sees. It is dropped without ending the transaction under way. */
+  /** A table that only this connection sees. Dropping it does not end the current transaction. */
   readonly temporary: { create(table: AnyTable): string; drop(name: string): string }
-  /** Makes the server refuse to change or delete rows of a table, where our user may make triggers. */
+  /** Makes the server refuse to change or delete rows of a table, if the database user may create triggers. */
   readonly appendOnly: {
     readonly statements: (table: AnyTable) => readonly string[]
-    /** Whether they failed for want of a right. */
+    /** True when the statements failed because a permission is missing. */
     readonly isRefused: (error: unknown) => boolean
     /** The schema that tables are in. */
     readonly schema: string
   }
-  /** Whether a statement that changes tables failed because that change is there already. */
+  /** True when a statement that changes tables failed because the change exists already. */
   readonly isDoneAlready: (error: unknown) => boolean
-  /** Changes a column of the live table to the wider type of the definition. */
-  /** `isIndexed`: an index of the live table has it alone. It goes if the column becomes a text that is declared without one. */
+  /**
+   * Changes a column of the live table to the wider type of the definition. `isIndexed` says that an index of the live table
+   * has only this column. The index is dropped if the column becomes a text that is declared without one.
+   */
   widenColumn(table: AnyTable, name: string, isIndexed: boolean): string
   dropIndex(table: string, index: string): string
   /** Selects `table_name`, `columns` (joined by a comma) and `index_name` of every unique index beside primary keys. */
   readonly uniqueIndexes: string
   /** Selects `table_name`, `columns` (joined by a comma) and `key_name` of every primary key. */
   readonly primaryKeys: string
-  /** Gives a table the primary key of its definition, in place of the one of that name. */
+  /** Gives a table the primary key of its definition, replacing the key of that name. */
   replaceKey(table: AnyTable, keyName: string): string
-  /** Where text may be compared in other ways than ours: selects `table_name` of tables that do, and makes one like ours. */
+  /** Present where columns may have another collation: selects `table_name` of such tables, and converts one to the right collation. */
   readonly comparison?: { readonly others: string; readonly convert: (table: string) => string }
-  /** Makes the numbers that the database gives follow those that are stored, where rows brought their own. */
+  /** Makes generated ids continue after the stored ones, when rows brought their own ids. */
   continueNumbers?(table: AnyTable, column: string): string
   /** Start of the day, ISO week (Monday) or month that `expression` falls in, as a date. */
   startOf(unit: 'day' | 'week' | 'month', expression: string): string
-  /** So many days, weeks or months (an expression) after a date, as a date. */
+  /** The date that is a number (an expression) of days, weeks or months after another. */
   later(unit: 'day' | 'week' | 'month', date: string, count: string): string
   /** Whole days from one date to another. */
   daysBetween(start: string, end: string): string
-  /** Part `number`, from 1, of a text with commas between its parts; empty where it has fewer, or the last one. */
+  /** Part `number`, from 1, of a text with commas between its parts. If there are fewer, it is empty, or the last part on MySQL. */
   partOf(text: string, number: string): string
-  /** The month of a moment as `yy/mm`. */
+  /** The month of a time as `yy/mm`. */
   monthLabel(expression: string): string
   /** Whole and part seconds from `start` to `end`, as a double. */
   secondsBetween(start: string, end: string): string
   /** The server's clock, in milliseconds since 1970. */
   readonly milliseconds: string
-  /** A moment as a literal. */
+  /** A time as a literal. */
   moment(value: Date): string
-  /** The moment so many seconds (an expression) before another. */
+  /** The time that is a number (an expression) of seconds before another. */
   secondsBefore(moment: string, seconds: string): string
-  /** Follows an insert in a transaction that reads parts of large tables after it, where fresh ones have no statistics to show how small. */
+  /**
+   * Appended to an insert, in a transaction that reads parts of large tables after it. Fresh tables have no statistics, so the
+   * planner does not know how small the parts are.
+   */
   readonly preferIndexes?: string
-  /** Ends a transaction that must outlive a crash of the server, where bulk writes leave that open. */
+  /** Sent in a transaction that must survive a crash of the server, where bulk writes do not guarantee that. */
   readonly commitDurably?: string
-  /** Follows `select` where tables must be joined in the order written: old statistics mislead one engine badly. */
+  /** Follows `select` where tables must be joined in the written order, because old statistics badly mislead MySQL. */
   readonly joinAsWritten: string
-  /** As a double; the engines round averages of whole numbers differently. */
+  /** Converts to a double, because the databases round averages of whole numbers differently. */
   double(expression: string): string
-  /** Whether two expressions differ, where two nulls do not. */
+  /** True when two expressions differ. Two nulls count as equal. */
   isDistinct(one: string, other: string): string
-  /** The first part of a text that matches a POSIX pattern, or null (on one engine an empty text). */
+  /** The first part of a text that matches a POSIX pattern, or null (on MariaDB an empty text). */
   firstMatch(expression: string, pattern: string): string
-  /** Sets a column of the rows of a table (`target`) that meet a row of a subquery (`source`). */
+  /** Sets a column in the rows of a table (`target`) that match a row of a subquery (`source`). */
   updateFrom(update: JoinedUpdate): RawBuilder<unknown>
   /** Selects `name`, `bytes` (with its indexes) and `records` (an estimate) of every table. */
   readonly tableSizes: string
-  /** What rows are ordered by, so that they come in the order of code points whatever the database's own order is. */
+  /** An expression to order rows by, so that they come in the order of code points whatever the collation of the database is. */
   inCodeOrder(expression: string, kind: Column['kind']): string
-  /** Selects `name` and `next` of every table whose rows the database numbers. */
+  /** Selects `name` and `next` (the next id) of every table whose ids the database generates. */
   readonly nextNumbers: { readonly prepare?: string; readonly select: string }
-  /** Has the database go on from a number above 1. */
+  /** Makes the generated ids continue from a number above 1. */
   setNextNumber(table: string, column: string, next: number): string
-  /** Makes a user that can read some tables, or gives an existing one these rights and this password. */
+  /** Creates a user that can read some tables, or gives an existing one these permissions and this password. */
   grantReader(reader: Reader): readonly string[]
-  /** What follows an `insert … select` whose keys may exist already. */
+  /** The clause after an `insert … select` whose keys may exist already. */
   onExistingKey(table: AnyTable, names: readonly string[]): string
 }
 
@@ -113,10 +118,10 @@ export interface Reader {
 }
 export interface ReadableTable {
   readonly name: string
-  /** All, unless said. */
+  /** All columns when absent. */
   readonly columns?: readonly string[]
 }
-/** What a right to select is granted on. */
+/** The parts of a statement that grants the right to select. */
 export const readableOf = (dialect: Dialect, { name, columns }: ReadableTable) => ({
   columns: columns ? ` (${quoteAll(dialect, columns)})` : '',
   table: dialect.quote(name),
@@ -130,14 +135,14 @@ export interface JoinedUpdate {
   readonly value: string
 }
 
-/** Columns that an upsert sets: all that it brings, but for the key, the time of the first writing and what is calculated. */
+/** The columns that an upsert sets: all given ones except the key, `created_at` and calculated columns. */
 export const updatedNames = (table: AnyTable, names: readonly string[]): string[] =>
   names.filter((name) => {
     const { isKey, isCalculated } = table.columns[name] as Column
     return !isKey && !isCalculated && name !== 'created_at'
   })
 
-/** What rows of `source` bring to those of `target` that have their key; `own` qualifies the columns that are set. */
+/** The parts of an update of `target` from the rows of `source` with the same key. `own` qualifies the columns that are set. */
 export function broughtBy(dialect: Dialect, table: AnyTable, own: string): { on: string; set: string } {
   const pair = (side: string, name: string) => `${side}${dialect.quote(name)} = source.${dialect.quote(name)}`
   return {
@@ -148,13 +153,13 @@ export function broughtBy(dialect: Dialect, table: AnyTable, own: string): { on:
   }
 }
 
-/** Kinds in the order of what they can hold; a live column is widened when the definition stands further right. */
+/** Kinds in order of capacity. A live column is widened when the kind in the definition is further to the right. */
 export const WIDENING: readonly (readonly string[])[] = [
   ['string', 'text'],
   ['integer', 'bigint'],
 ]
 
-/** Identifiers are at most 63 bytes on one engine and 64 on the other. */
+/** Identifiers have at most 63 bytes on PostgreSQL and 64 on MySQL. */
 const LONGEST_IDENTIFIER = 63
 
 export function indexesOf(table: AnyTable): IndexShape[] {
@@ -175,7 +180,7 @@ export function indexesOf(table: AnyTable): IndexShape[] {
   return [...shapes].map(([name, shape]) => ({ name, ...shape }))
 }
 
-/** `part` is a column, or what an index of several is called. */
+/** `part` is a column, or the name of an index with several columns. */
 export const nameOfIndex = (table: string, part: string): string => shortName(`idx_${table}_${part}`)
 
 function shortName(name: string): string {
@@ -202,7 +207,7 @@ export function createIndex(dialect: Dialect, table: AnyTable, index: IndexShape
   return `create ${startOfIndex(dialect, index)} on ${dialect.quote(table.name)}${method} ${indexedColumns(dialect, table, index)}${options}`
 }
 
-/** A new table with its indexes. */
+/** Statements that create a table with its indexes. */
 export function createWhole(dialect: Dialect, table: AnyTable): string[] {
   const indexes = indexesOf(table)
   if (!dialect.hasInlineIndexes) {
@@ -212,7 +217,7 @@ export function createWhole(dialect: Dialect, table: AnyTable): string[] {
   return [dialect.createTable(table, inline)]
 }
 
-/** The same words but for the kind of table; also where an earlier one of that name was left behind. */
+/** The same statement for a temporary table. It also works where an earlier one of that name was left behind. */
 export const createTemporary = (dialect: Dialect, table: AnyTable): string =>
   dialect.createTable(table).replace(/^create table/, 'create temporary table')
 

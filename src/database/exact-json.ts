@@ -1,42 +1,42 @@
 import type { RawRecord } from './column.ts'
 
-/** JSON whose whole numbers past 2^53 come as the text of their digits: as numbers they would be others. */
+/** Parses JSON so that whole numbers beyond 2^53 become the text of their digits. As numbers they would lose digits. */
 
 const LONGEST_SAFE = String(Number.MAX_SAFE_INTEGER)
 const DIGITS = LONGEST_SAFE.length
 const LONG_INTEGER = new RegExp(`\\d{${DIGITS}}`)
 
 const [ZERO, MINUS] = [48, 45]
-/** What may stand before and after a number in JSON. */
+/** Characters that may stand before and after a number in JSON. */
 const AROUND = new Set(Buffer.from(':,[]} \t\n\r'))
 
-/** Throws as `JSON.parse` does. */
+/** Throws like `JSON.parse`. */
 export const parseExact = (text: string): RawRecord =>
-  // Asking for every value makes parsing several times as slow.
+  // The exact parser is several times as slow, so it is used only where a long run of digits occurs.
   LONG_INTEGER.test(text) ? parseSlowly(text) : JSON.parse(text)
 
-/** The same of its bytes, for long texts: of most it is found out in no time that they hold no such number. */
+/** The same for bytes, for long texts. It quickly detects that most texts contain no such number. */
 export function parseExactBytes(bytes: Uint8Array): RawRecord {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const text = buffer.toString()
   return hasUnsafeInteger(buffer) ? parseSlowly(text) : JSON.parse(text)
 }
 
-/** As a number where it can be one, or else as it is. */
+/** Returns a number where it is exact, and otherwise the digits unchanged. */
 export function exactInteger(digits: string): number | string {
   const number = Number(digits)
   return Number.isSafeInteger(number) ? number : digits
 }
 
-/** Asking a reviver about every value would take seconds of a long text, so such numbers are put in quotes instead. */
+/** Puts such numbers in quotes before parsing. A reviver, which is called for every value, would take seconds on a long text. */
 function parseSlowly(text: string): RawRecord {
-  // What is no JSON must not become some.
+  // Invalid JSON must not become valid by the added quotes.
   JSON.parse(text)
   return JSON.parse(quoted(text))
 }
 
 const [QUOTE, BACKSLASH] = Buffer.from('"\\')
-/** All that a number may consist of. */
+/** All characters that a number may consist of. */
 const NUMERIC = new Set(Buffer.from('0123456789+-.eE'))
 
 function quoted(text: string): string {
@@ -60,12 +60,12 @@ function quoted(text: string): string {
   return pieces.join('') + text.slice(copied)
 }
 
-/** May find one inside of a string, too: that costs time, and nothing else. */
+/** May also find a number inside a string. That only costs time. */
 function hasUnsafeInteger(bytes: Buffer): boolean {
   const { length } = bytes
   const isDigit = (at: number) => ((bytes[at] as number) - ZERO) >>> 0 < 10
   const isAround = (at: number) => at < 0 || at >= length || AROUND.has(bytes[at] as number)
-  // So many digits in a row cannot be stepped over.
+  // Steps by the length of such a number, so that none can be skipped.
   for (let at = DIGITS - 1; at < length; at += DIGITS) {
     if (((bytes[at] as number) - ZERO) >>> 0 >= 10) continue
     let start = at

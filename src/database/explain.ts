@@ -1,10 +1,10 @@
 import { byName } from '../by-name.ts'
 import { UnavailableError, UserError } from '../errors.ts'
 
-/** The user's to change, or to wait for. */
+/** An error that the user can fix, or must wait out. */
 export type Explained = UserError | UnavailableError
 
-/** What can be wrong between us and a database server, whichever engine it is. */
+/** The kinds of trouble with a database server or the connection to it, for all databases. */
 export type Trouble = keyof typeof TROUBLES | 'packet'
 
 interface Address {
@@ -14,9 +14,9 @@ interface Address {
   readonly database: string
 }
 interface Sentences {
-  /** For whoever runs this server: in its log and on its terminal. */
+  /** For the operator of this server: in its log and on its terminal. */
   readonly own: (database: Address) => string
-  /** For whoever asks it. */
+  /** For users and programs that send requests. */
   readonly others: string
 }
 
@@ -74,7 +74,7 @@ const TROUBLES = {
   },
 } satisfies Record<string, Sentences>
 
-/** Network troubles have the same codes everywhere; `codes` adds the engine's own. */
+/** Network errors have the same codes for every database; `codes` adds those of each database. */
 const NETWORK: Record<string, Trouble> = byName({
   ECONNREFUSED: 'refused',
   EHOSTUNREACH: 'silent',
@@ -89,20 +89,20 @@ const NETWORK: Record<string, Trouble> = byName({
   SELF_SIGNED_CERT_IN_CHAIN: 'unsafe',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'unsafe',
 })
-/** Drivers give some errors no code. */
+/** Messages of errors to which drivers give no code. */
 const LOST =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout e|Can't add new command when connection is in closed state|Cannot use a pool after calling end|Pool is closed|Connection lost|Connection was killed)/
 
-/** Another row has the same key, or the same value in a column that is unique. */
+/** True when another row has the same key, or the same value in a unique column. */
 export const isDuplicate = (error: unknown): boolean => ['23505', 'ER_DUP_ENTRY'].includes(codeOf(error))
 
-/** The index that such a row stands in already, as the engine calls it. */
+/** The unique index that the row violates, by the name that the database reports. */
 export function duplicateIndex(error: unknown): string {
   const { constraint, sqlMessage } = error as { constraint?: string; sqlMessage?: string }
   return constraint ?? (/'([^']*)'$/.exec(sqlMessage ?? '')?.[1] ?? '').split('.').at(-1) ?? ''
 }
 
-/** The server ended a statement that took longer than it may. */
+/** True when the server ended a statement because it took too long. */
 export const isTooSlow = (error: unknown): boolean =>
   ['57014', 'ER_STATEMENT_TIMEOUT', 'ER_QUERY_TIMEOUT'].includes(codeOf(error))
 
@@ -122,7 +122,7 @@ function troubleOf(codes: Record<string, Trouble>, error: unknown): Trouble | un
   return codes[code] ?? NETWORK[code] ?? (error instanceof Error && LOST.test(error.message) ? 'lost' : undefined)
 }
 
-/** The server or the network has ended the connection; `codes` are as for `explainWith`. */
+/** Makes a test for lost connections, ended by the server or the network. `codes` are the same as for `explainWith`. */
 export const isLostWith =
   (codes: Record<string, Trouble>) =>
   (error: unknown): boolean =>
@@ -141,7 +141,10 @@ export function explainWith(codes: Record<string, Trouble>, url: string, default
 
 const MEGABYTE = 1 << 20
 
-/** A row that no statement can bring to the server: sent all the same, it would break the connection. Without a table: any statement. */
+/**
+ * The error for a row that is too large for any statement; sending it would break the connection. Without a table it is about
+ * any statement.
+ */
 export function rowTooLarge(row: { table: string; bytes: number; most: number }) {
   const [taken, most] = [row.bytes, row.most].map((bytes) => (bytes / MEGABYTE).toFixed(1))
   const enough = 2 ** Math.ceil(Math.log2((row.bytes + MEGABYTE) / MEGABYTE))

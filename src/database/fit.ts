@@ -1,4 +1,4 @@
-/** Checks and fits single values, so that both engines store the same or refuse the same. */
+/** Checks and fits single values, so that PostgreSQL and MySQL store the same or refuse the same. */
 import { RecordError } from '../errors.ts'
 import type { Column } from './column.ts'
 import { parseTime } from './time.ts'
@@ -6,11 +6,11 @@ import { parseTime } from './time.ts'
 export type Cell = string | number | bigint | boolean | Date | Buffer | null
 export type Fitter = (value: unknown) => Cell
 
-/** Longer text is cut; the raw record keeps the whole. Keeps a row well within the smallest usual packet limit. */
+/** Longer text is cut; the raw record keeps the whole text. This keeps a row well within the smallest usual packet limit. */
 export const LONGEST_TEXT = 1_000_000
-/** What must not be cut is refused from here on: as a literal it still fits the packets of a server with default settings. */
+/** Longer text is refused where it must not be cut. At this length a literal still fits the packets of a server with default settings. */
 export const LONGEST_WHOLE_TEXT = 12_000_000
-/** An index entry holds 2,704 bytes on one engine; a longer value would fail the write. */
+/** An index entry holds 2,704 bytes on PostgreSQL. A longer value would make the write fail. */
 const LONGEST_INDEXED_TEXT = 600
 
 export const ZERO_TIME = new Date('0001-01-01T00:00:00.000Z')
@@ -25,7 +25,7 @@ const EMPTY: Partial<Record<Column['kind'], Cell>> = {
 
 function toText(value: unknown): string {
   if (typeof value === 'string') {
-    // Neither engine's text can hold NUL in all its forms, nor half a surrogate pair.
+    // Text columns cannot hold NUL in all its forms, nor half a surrogate pair.
     const clean = value.includes('\0') ? value.replaceAll('\0', '') : value
     return clean.isWellFormed() ? clean : clean.toWellFormed()
   }
@@ -34,25 +34,25 @@ function toText(value: unknown): string {
   throw new RecordError(`expected text, found ${Array.isArray(value) ? 'a list' : typeof value}`)
 }
 
-/** Engines count characters, not UTF-16 units. */
+/** Cuts by characters, as databases count them, and not by UTF-16 units. */
 function cut(value: string, size: number): string {
   if (value.length <= size) return value
   const characters = Array.from(value.slice(0, size * 2))
   return characters.length <= size && value.length <= size * 2 ? value : characters.slice(0, size).join('')
 }
 
-/** One engine compares text as if it had no spaces at its end, so what is compared has none on either. */
+/** MySQL compares text as if it had no trailing spaces. So values that are compared have none on either database. */
 export function withoutEndSpaces(value: string): string {
   let end = value.length
   while (end > 0 && value.charCodeAt(end - 1) === 32) end--
   return end === value.length ? value : value.slice(0, end)
 }
 
-/** Keys, what refers to keys, and what is looked for; all else is only shown, and kept as it is. */
+/** True for keys, references to keys, and indexed values. All other text is only displayed, and stored unchanged. */
 const isCompared = ({ kind, isKey, index, unique }: Column, name: string) =>
   Boolean(isKey || index || unique) || (kind === 'string' && /(^|_)id$/.test(name))
 
-/** What the column of that name is to be compared with, to be found as it was stored. */
+/** The value to compare with the column of that name, so that it is found in its stored form. */
 export const comparable = (column: Column | undefined, name: string, value: unknown): unknown =>
   typeof value === 'string' && column && isCompared(column, name) ? withoutEndSpaces(value) : value
 
@@ -131,7 +131,7 @@ const CONVERT: Record<Column['kind'], (column: Column, name: string) => Fitter> 
       const whole = tidy(toText(value))
       if (whole.length <= size) return whole
       const fitted = tidy(cut(whole, size))
-      // Cutting a key could make two records one.
+      // Cutting keys could turn two records into one.
       if (isKey && fitted.length < whole.length) throw new RecordError(`longer than ${size} characters`)
       return fitted
     }

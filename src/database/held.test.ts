@@ -69,7 +69,7 @@ describeEachDatabase('a held connection', (test) => {
       ),
     )
     expect(most).toHaveLength(30)
-    // The one that closes may still be there.
+    // The connection that is being closed may still be counted.
     expect(Math.max(...most)).toBeLessThanOrEqual(before + 3)
   })
 })

@@ -1,6 +1,6 @@
 /**
- * Nobody waits for a connection while holding one of the same pool: when all are held by such, none ever continues. Code
- * that would is refused at once, however many connections are free just then.
+ * Code that holds a connection must not wait for another one of the same pool: if every connection were held that way, all
+ * would wait for ever. Such code is refused at once, even if connections are free at that moment.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
@@ -14,13 +14,13 @@ interface Hold {
 }
 const current = new AsyncLocalStorage<Hold | undefined>()
 
-/** Runs `body`, which has a connection of the pool for itself. */
+/** Runs `body`, which holds a connection of the pool. */
 export async function holding<Result>(pool: object, body: () => Promise<Result>): Promise<Result> {
   const hold: Hold = { pool, isOver: false, outer: current.getStore() }
   try {
     return await current.run(hold, body)
   } finally {
-    // What it has begun and left behind continues without the connection.
+    // Work that `body` started but did not wait for continues without the connection.
     hold.isOver = true
   }
 }
@@ -33,7 +33,7 @@ export function requireNoneHeld(pool: object): void {
   }
 }
 
-/** Lets the transactions of a Kysely hold a connection of the pool. */
+/** Makes the transactions of a Kysely count as holding a connection of the pool. */
 export function holdingOn(kysely: AnyKysely, pool: object): AnyKysely {
   const executor = kysely.getExecutor()
   const provide: typeof executor.provideConnection = executor.provideConnection.bind(executor)
@@ -41,7 +41,7 @@ export function holdingOn(kysely: AnyKysely, pool: object): AnyKysely {
   return kysely
 }
 
-/** What runs later by itself, such as by a timer: nobody who holds a connection waits for it. */
+/** Wraps a function that runs later on its own, such as by a timer. No holder of a connection waits for it. */
 export const byItself =
   <Parameters extends unknown[]>(body: (...parameters: Parameters) => void) =>
   (...parameters: Parameters): void =>

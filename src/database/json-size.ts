@@ -1,14 +1,17 @@
-/** How much a JSON text holds, found out without parsing it: what becomes objects first has cost the time already. */
+/** Measures the content of a JSON text without parsing it, because parsing already costs the time that the limit should save. */
 
 const [QUOTE, COMMA, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('",[\\]{}')
 
 export interface JsonLimit {
-  /** Names of fields and items of lists, all together. */
+  /** The total number of field names and list items. */
   readonly values: number
   readonly depth?: number
 }
 
-/** What of it is too much; undefined: nothing. Each value but the first of its list or object has a comma before it. */
+/**
+ * Returns which limit the text exceeds, or undefined. Values are counted by commas, since each value but the first of a list
+ * or object has one before it.
+ */
 export function tooMuchIn(
   text: string,
   { values: most, depth: deepest = Number.POSITIVE_INFINITY }: JsonLimit,

@@ -1,14 +1,14 @@
-/** What queries know of tables: the compiler checks their names, and those of their columns. */
+/** The types of tables in queries: the compiler checks the names of tables and columns. */
 import type { Kysely } from 'kysely'
 import type { AnyValue } from './column.ts'
 import type { SchemaOf } from './table.ts'
 
-/** Rooms that have tables add them here. */
+/** Folders that define tables add them here. */
 export interface Schema {
-  /** Tables that are named by a variable, such as those of a plugin. */
+  /** Tables whose name is in a variable, such as those of a plugin. */
   [table: string]: AnyValue
 }
-/** With the columns of these tables, wherever they are defined. */
+/** A schema with the columns of these tables, wherever they are defined. */
 export type SchemaWith<Tables> = SchemaOf<Tables> & {
   [Name in keyof Schema as string extends Name ? never : Name]: Schema[Name]
 }

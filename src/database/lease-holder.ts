@@ -1,9 +1,9 @@
-/** Who holds a lease: one run of one process of one machine. */
+/** Names the holder of a lease: one run of a process on a machine. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 
-/** Same kernel and same process ids; where Linux does not tell, the host name has to do. */
+/** Identifies the kernel and the namespace of process ids. On systems other than Linux the host name must do. */
 const MACHINE = (() => {
   try {
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${readlinkSync('/proc/self/ns/pid')}`
@@ -12,13 +12,16 @@ const MACHINE = (() => {
   }
 })()
 
-/** Same kernel, perhaps in another container. */
+/** True for the same kernel, perhaps in another container. */
 export const isOfThisMachine = (leaseHolder: string): boolean => leaseHolder.split(/[#/]/)[0] === MACHINE.split('/')[0]
 
-/** Names one run of one process. */
+/** Makes a unique name for this run of the process. */
 export const newLeaseHolder = (): string => `${MACHINE}#${process.pid}#${randomUUID()}`
 
-/** Whether the holder surely runs no more, so that its lease need not run out: it was a process of this very machine. */
+/**
+ * True when the holder certainly does not run any more, so that its lease need not time out. This can be known only of
+ * processes on this machine.
+ */
 export function isLeaseHolderGone(leaseHolder: string): boolean {
   const [machine, pid] = leaseHolder.split('#')
   if (machine !== MACHINE) return false

@@ -1,9 +1,9 @@
 import type { Database } from './database.ts'
 
-/** Those in this process who wait for the same stand in line, so that one of them at a time takes up a connection. */
+/** Calls in this process that wait for the same lock queue up here, so that only one of them at a time uses a connection. */
 const lines = new WeakMap<object, Map<string, Promise<void>>>()
 
-/** Of what `owner` has under this name. */
+/** Runs `body` after all earlier calls with the same owner and name. */
 export function inLine<Result>(owner: object, name: string, body: () => Promise<Result>): Promise<Result> {
   const own = lines.get(owner) ?? new Map<string, Promise<void>>()
   lines.set(owner, own)
@@ -19,6 +19,6 @@ export function inLine<Result>(owner: object, name: string, body: () => Promise<
   return mine
 }
 
-/** One at a time over all servers; those of this one wait without a connection each. */
+/** Runs one call at a time across all servers. Waiting calls of this process need no connection each. */
 export const oneAtATime = <Result>(database: Database, name: string, body: () => Promise<Result>): Promise<Result> =>
   inLine(database, name, () => database.locked(name, body))

@@ -138,7 +138,7 @@ describeEachDatabase('migrate', (test) => {
     await database.aside((own) =>
       own.kysely.connection().execute(async (killed) => {
         await sql.raw(begin).execute(killed)
-        // One engine shows it to others at its end only, the other one at once.
+        // PostgreSQL shows the new column to others only after the commit, MySQL at once.
         if (!isMysql) await sql.raw('alter table things add column note text').execute(killed)
         migrated = migrate(database, [second])
         while ((await sql.raw(waiting).execute(kysely)).rows.length === 0) await sleep(20)

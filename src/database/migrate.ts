@@ -1,4 +1,4 @@
-/** Makes the database match the code. No data is ever dropped or narrowed; columns that users added stay. */
+/** Makes the schema of the database match the code. Data is never dropped or narrowed, and columns that users added stay. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -19,7 +19,7 @@ export const schemaVersions = defineTable(
   { meaning: 'Versions of the schema that this database has had; the highest is in force.' },
 )
 
-/** `inspect` may refuse the database by throwing: nothing is written before. */
+/** `inspect` may refuse the database by throwing before anything is written. */
 export async function migrate(
   database: Database,
   tables: readonly AnyTable[],
@@ -52,8 +52,8 @@ const MOST_TRIES = 5
 const PAUSE_MS = 500
 
 /**
- * A server goes on with a statement whose process was killed, and the next process meets what it has made meanwhile: then
- * what is still missing is looked for again.
+ * A server finishes a statement even if its process was killed, so the next process may find that a change exists already.
+ * Then the missing changes are determined again.
  */
 async function untilMade(
   database: Database,
@@ -71,7 +71,7 @@ async function untilMade(
 }
 
 interface StoredVersion {
-  /** 0: the database is new. */
+  /** 0 when the database is new. */
   readonly version: number
   /** Empty before versions were listed. */
   readonly hash: string
@@ -87,7 +87,7 @@ async function storedVersion({ kysely }: Database, live: ReadonlyMap<string, Liv
   return rows[0] ?? { version: 0, hash: '' }
 }
 
-/** Two programs may count to the same version with other tables, so the number alone does not tell which one is newer. */
+/** Refuses a newer schema. Two programs may have the same version number with different tables, so the hash is compared too. */
 function requireKnown({ version, hash }: StoredVersion): void {
   const isKnown = hash === '' ? version < FIRST_LISTED : version <= codeVersion && HASHES.includes(hash)
   if (isKnown) return
@@ -98,7 +98,7 @@ function requireKnown({ version, hash }: StoredVersion): void {
   )
 }
 
-/** The statements that take the live schema to the defined one; none when they match. */
+/** The statements that change the live schema to the defined one; none when they match. */
 export function statementsFor(
   { dialect }: Pick<Database, 'dialect'>,
   tables: readonly AnyTable[],
@@ -141,7 +141,10 @@ async function applyStatements({ kysely, dialect }: Executor, statements: readon
   }
 }
 
-/** Not every user of a server with a binary log may make triggers: without them only Weir itself keeps to it. */
+/**
+ * Creates the triggers of an append-only table. On a server with a binary log not every user may do that; then only Weir's own
+ * code keeps the rule.
+ */
 async function refuseChanges({ kysely, dialect }: Database, table: AnyTable): Promise<void> {
   const { rows } = await sql`select trigger_name from information_schema.triggers
     where event_object_table = ${table.name} and trigger_schema = ${sql.raw(dialect.appendOnly.schema)}`.execute(kysely)

@@ -1,15 +1,21 @@
-/** Steps that a definition cannot express, such as moving data between columns of system tables. Each bears being killed and run again. */
+/**
+ * Migration steps that a definition cannot express, such as moving data between columns of system tables. Each one may be
+ * interrupted and run again.
+ */
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
 import { type LiveTable, nameOfIndex } from './dialect.ts'
 
 interface Migration {
-  /** A database of a version before this one gets it. */
+  /** Runs on databases with a version before this one. */
   readonly version: number
   readonly run: (database: Database, live: ReadonlyMap<string, LiveTable>) => Promise<void>
 }
 
-/** Append only. A new one leads to the version after the last one of `schema-versions.ts`; then run `npm run schema-version`. */
+/**
+ * Only append to this list. The version of a new migration is the one after the last of `schema-versions.ts`. Then run
+ * `npm run schema-version`.
+ */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 2, run: plansIntoTheirOwnTable },
   { version: 3, run: sameNamesInTwoConnections },
@@ -17,7 +23,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, run: abortedSwitches },
 ]
 
-/** They stood in the rows that every look at a queue or a list reads. */
+/** Moves plans out of the rows that every read of a queue or list loads. */
 async function plansIntoTheirOwnTable(database: Database): Promise<void> {
   const moved: readonly [subject: string, table: string, column: string, field: string][] = [
     ['pipeline', '_devlake_pipelines', 'plan', 'plan'],
@@ -29,7 +35,7 @@ async function plansIntoTheirOwnTable(database: Database): Promise<void> {
     const { rows: waiting } = await sql<{ id: number }>`select id from ${sql.table(table)}
       where ${sql.ref(column)} is not null`.execute(database.kysely)
     for (const { id } of waiting) {
-      // One at a time, which may be large. Killed in between, none is in both places.
+      // Moves one plan at a time, since plans may be large. An interruption leaves none in both places.
       await database.transaction(async ({ kysely }) => {
         const { rows } = await sql<{ content: unknown }>`select ${sql.ref(column)} as content from ${sql.table(table)}
           where id = ${id}`.execute(kysely)
@@ -43,7 +49,7 @@ async function plansIntoTheirOwnTable(database: Database): Promise<void> {
   }
 }
 
-/** The name of a scope config was taken for all connections of a plugin. */
+/** Formerly the name of a scope config had to be unique across all connections of a plugin. Drops that index. */
 async function sameNamesInTwoConnections({ dialect, kysely }: Database, live: ReadonlyMap<string, LiveTable>) {
   for (const [table, { indexes }] of live) {
     if (!/^_tool_.*_scope_configs$/.test(table) || !indexes.has('name')) continue
@@ -51,7 +57,7 @@ async function sameNamesInTwoConnections({ dialect, kysely }: Database, live: Re
   }
 }
 
-/** People have seen their numbers: those that counting rollouts changes are told once (`noteChangedNumbers`). */
+/** Projects whose numbers change because rollouts are counted are noted, so that users are told once (`noteChangedNumbers`). */
 async function projectsCountedByRows({ kysely }: Database, live: ReadonlyMap<string, LiveTable>) {
   if (!live.has('project_mapping')) return
   const { rows } = await sql<{ name: string }>`select distinct m.project_name as name from project_mapping m
@@ -64,7 +70,7 @@ async function projectsCountedByRows({ kysely }: Database, live: ReadonlyMap<str
   }
 }
 
-/** A switch that was given up was called finished, as if all traffic were on the other side. */
+/** Corrects aborted traffic switches, which were marked as finished, as if all traffic were on the other side. */
 async function abortedSwitches({ kysely }: Database, live: ReadonlyMap<string, LiveTable>) {
   if (!live.has('_weir_traffic_switches')) return
   await sql`update _weir_traffic_switches set state = 'aborted' where state = 'cleaned-up' and id in (

@@ -4,7 +4,7 @@ import type { Database } from './database.ts'
 
 type Connect = (url: string, connections: number) => Promise<Database>
 
-// The driver of the other engine is never loaded.
+// Loaded on demand, so that the driver of the other database is never loaded.
 const postgres: Connect = async (...place) => (await import('./postgres/connect.ts')).connectPostgres(...place)
 const mysql: Connect = async (...place) => (await import('./mysql/connect.ts')).connectMysql(...place)
 

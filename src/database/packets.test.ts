@@ -20,7 +20,7 @@ describeEachDatabase('a record of 17 MB', (test) => {
   it('is stored, or refused with the setting to change', async () => {
     await migrate(test.database, [raw])
     const failure = await failureOf(write(test.database, [record(100), record(17 << 20), record(200)]))
-    // What follows continues, on the connection that was there.
+    // Later writes work on the existing connection.
     await write(test.database, [record(300)])
     if (test.engine === 'postgres') return expect(failure).toBeUndefined()
     expect(failure).toBeInstanceOf(UserError)

@@ -22,8 +22,8 @@ describe('pieces', () => {
   })
 
   /**
-   * A list in a statement that did not come through `inPieces` may be of any length. These are lists of what Weir itself
-   * has few of, or pages that were cut before.
+   * A list in a statement that was not split by `inPieces` may have any length. The files in `allowed` use lists that are
+   * always short, or pages that were limited before.
    */
   it('are what every list in a statement is made of', () => {
     const root = join(import.meta.dirname, '..')

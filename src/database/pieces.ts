@@ -1,17 +1,17 @@
 /**
- * Lists of values in statements. One engine takes at most 65,535 parameters a statement, and the other a packet of so
- * many bytes: whatever can be long goes in pieces, and `among` takes nothing else.
+ * Splits lists of values for statements. PostgreSQL accepts at most 65,535 parameters per statement, and MySQL a packet of
+ * limited size. So every list that can be long is split into pieces, and `among` accepts nothing else.
  */
 import { type RawBuilder, sql } from 'kysely'
 
-/** A statement may hold several lists. */
+/** Values per piece. Far below the limit, because a statement may contain several lists. */
 export const MOST_VALUES = 5000
 
 declare const cut: unique symbol
 /** A list that is short enough for a statement. */
 export type Piece<Value> = readonly Value[] & { readonly [cut]: true }
 
-/** `width`: how many parameters a value takes. */
+/** `width` is the number of parameters per value. */
 export function* inPieces<Value>(values: Iterable<Value>, width = 1): Generator<Piece<Value>> {
   const most = Math.max(1, Math.floor(MOST_VALUES / width))
   let piece: Value[] = []
@@ -24,21 +24,21 @@ export function* inPieces<Value>(values: Iterable<Value>, width = 1): Generator<
   if (piece.length > 0) yield piece as unknown as Piece<Value>
 }
 
-/** A list that was cut before, such as a page: an error tells of one that was not. */
+/** For a list that is known to be short, such as a page. Throws when it is too long. */
 export function onePiece<Value>(values: Iterable<Value>): Piece<Value> {
   const [piece = [] as unknown as Piece<Value>, more] = inPieces(values)
   if (more) throw new Error(`a list of more than ${MOST_VALUES} values in one statement`)
   return piece
 }
 
-/** The condition that a column, or a row of columns, has one of the values, or what `from` makes of them. */
+/** The condition that a column, or a row of columns, equals one of the values. `from` converts a value to what is compared. */
 export const among = <Value>(
   reference: RawBuilder<unknown>,
   piece: Piece<Value>,
   from: (value: Value) => unknown = (value) => value,
 ): RawBuilder<unknown> => (piece.length === 0 ? sql`1 = 0` : sql`${reference} in (${sql.join(piece.map(from))})`)
 
-/** Rows by key, however many keys there are: a statement a piece. */
+/** Reads rows for any number of keys, with one statement per piece. */
 export async function readByKeys<Key, Row>(
   keys: Iterable<Key>,
   read: (piece: Piece<Key>) => Promise<readonly Row[]>,

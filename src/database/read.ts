@@ -1,4 +1,4 @@
-/** Streaming reads: typed rows of a table, with the tables joined to it, never a whole table in memory. */
+/** Reads typed rows of a table, with the tables joined to it, as a stream. A whole table is never held in memory. */
 
 import { type Compilable, type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import type { Database } from './database.ts'
@@ -7,8 +7,8 @@ import { among, inPieces, MOST_VALUES, type Piece } from './pieces.ts'
 import type { AnyRow, AnyTable, Column, RowOf } from './table.ts'
 
 /**
- * Equality conditions by column name, or `alias.column` of a joined table; a list means any of its values. A list that is
- * too long for a statement is read in pieces, one after another: rows are in the order of keys within each.
+ * Equality conditions by column name, or by `alias.column` of a joined table; a list means any of its values. A list that is
+ * too long for a statement is read in pieces, one after another. Rows are in key order only within each piece.
  */
 export type Where = Readonly<Record<string, unknown>>
 
@@ -44,9 +44,9 @@ export interface Selection<T extends AnyTable, J extends Joins> {
   readonly table: T
   readonly joins?: J
   readonly where?: Where
-  /** A further condition; columns of the main table are qualified with `t`. */
+  /** An additional condition, in which columns of the main table are qualified with `t`. */
   readonly condition?: RawBuilder<unknown>
-  /** Leave null as it is stored, instead of reading it as the column's value for "missing". */
+  /** Returns a stored null as null, instead of the value that the column has for "missing". */
   readonly isLiteral?: boolean
 }
 
@@ -62,7 +62,7 @@ export async function* readRows<T extends AnyTable, J extends Joins = Record<nev
   for await (const rows of readInChunks(database, selection)) yield* rows
 }
 
-/** The same many at a time: handed on one by one, a row costs as much on its way as to be read. */
+/** The same in chunks: passed on one by one, a row costs as much on its way as to be read. */
 export async function* readInChunks<T extends AnyTable, J extends Joins = Record<never, never>>(
   database: Database,
   selection: Selection<T, J>,
@@ -76,7 +76,7 @@ export async function* readInChunks<T extends AnyTable, J extends Joins = Record
   }
 }
 
-/** A page has an order, or the next one might repeat a row of it. */
+/** Pages need an order; otherwise the next one might repeat a row. */
 const keysOf = ({ table, joins = {} }: AnySelection): string[] => [
   ...keyNames(table),
   ...Object.entries(joins as Joins).flatMap(([alias, join]) => keyNames(join.table).map((name) => `${alias}.${name}`)),
@@ -85,7 +85,7 @@ const keyNames = ({ keys, names }: AnyTable) => keys.map((position) => names[pos
 
 const PAGE = 2000
 
-/** What a query gives, about so many rows at a time. Where it is read in pages it says their order. */
+/** Yields the rows of a query, about `size` at a time. A query that is read in pages must specify its order. */
 export async function* inChunks<Row>(database: Database, query: Compilable, size: number): AsyncGenerator<Row[]> {
   const { kysely, readsInPages } = database
   const compiled = query.compile() as CompiledQuery<Row>
@@ -114,7 +114,10 @@ export async function readAll<T extends AnyTable, J extends Joins = Record<never
   return all
 }
 
-/** Cut at the list that is too long for one statement; where several are, into pieces of the one and of the other. */
+/**
+ * Splits a selection at a list that is too long for one statement. With several such lists, all combinations of their pieces
+ * are read.
+ */
 function* partsOf<S extends AnySelection>(selection: S): Generator<S> {
   const { where = {} } = selection
   const long = Object.entries(where).find(([, value]) => Array.isArray(value) && value.length > MOST_VALUES)
@@ -147,10 +150,10 @@ function selectionSql({ table, joins = {}, where = {}, condition }: AnySelection
 
 type Tables = ReadonlyMap<string, AnyTable>
 
-/** MySQL plans a read of one index by every combination of the values in its lists: millions of them take it half a minute. */
+/** MySQL plans a read of one index for every combination of the values in its lists. For millions of them that takes half a minute. */
 const MOST_COMBINATIONS = 100_000
 
-/** A `Where` in SQL, for the table of that alias; `tables` are those of the aliases. */
+/** Converts a `Where` to SQL for the table of that alias. `tables` maps aliases to tables. */
 export function conditions(alias: string, where: Where, tables: Tables = new Map()): RawBuilder<unknown>[] {
   let combinations = 1
   return Object.entries(where).map(([column, value]) => {
@@ -163,7 +166,7 @@ export function conditions(alias: string, where: Where, tables: Tables = new Map
       throw new Error(`${column}: a list of ${value.length} values is too long for a join`)
     const isPlanned = combinations * value.length <= MOST_COMBINATIONS
     if (isPlanned) combinations *= value.length
-    // A list in a function is compared with what the others have found.
+    // A list on a function is not planned by the index; it is only compared with the rows that the others find.
     const compared = isPlanned ? sql`${reference}` : sql`coalesce(${reference})`
     return among(compared, value as unknown as Piece<unknown>, fitted)
   })
@@ -171,7 +174,7 @@ export function conditions(alias: string, where: Where, tables: Tables = new Map
 
 type Decode = (row: Record<string, unknown>) => Record<string, unknown>
 
-/** Null in a column that has another value for "missing" reads as that value. Both drivers give JSON parsed. */
+/** Reads a null as the value that the column has for "missing". Both drivers return parsed JSON. */
 function decoderOf({ table, joins = {}, isLiteral = false }: AnySelection): Decode {
   const main = partDecoder('', table, isLiteral)
   const others = Object.entries(joins as Joins).map(([alias, join]) => {
@@ -198,7 +201,7 @@ function partDecoder(prefix: string, table: AnyTable, isLiteral = false): Decode
     return { name, from: prefix + name, missing }
   })
   return (row) => {
-    // A plain object: rows are many, and their names our own columns.
+    // A plain object is safe and fast, since the names are columns defined by Weir.
     const decoded = {} as Record<string, unknown>
     for (const { name, from, missing } of cells) decoded[name] = row[from] ?? missing
     return decoded
@@ -207,9 +210,9 @@ function partDecoder(prefix: string, table: AnyTable, isLiteral = false): Decode
 
 interface OneRow<T extends AnyTable = AnyTable> {
   readonly table: T
-  /** A value for each column of its key. */
+  /** A value for each column of the key. */
   readonly where: Where
-  /** As of a selection. */
+  /** The same as for a selection. */
   readonly isLiteral?: boolean
 }
 interface Together<Rows extends readonly OneRow[], Values extends readonly RawBuilder<unknown>[]> {
@@ -218,7 +221,7 @@ interface Together<Rows extends readonly OneRow[], Values extends readonly RawBu
   readonly values: Values
 }
 
-/** What would be many small statements as one: rows by their keys, undefined where there is none, and values. */
+/** Combines many small reads in one statement: rows by their keys (undefined where there is none) and values. */
 export async function readTogether<
   const Rows extends readonly OneRow[],
   const Values extends readonly RawBuilder<unknown>[],

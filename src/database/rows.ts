@@ -1,15 +1,15 @@
-/** Rows on their way into one table: there already, or gathered one by one. */
+/** Rows to be written to one table, either complete or gathered one by one. */
 
 import type { AnyValue } from './column.ts'
 import { type Cell, type Fitter, missingCell } from './fit.ts'
 import type { AnyColumns, AnyRow, AnyTable, Column, Columns, NewRow, Table } from './table.ts'
 
-/** Of rows on their way into a table. */
+/** The columns of rows to be written. */
 export interface RowColumns {
   readonly table: AnyTable
-  /** Columns in which rows may differ. */
+  /** Columns whose values may differ between rows. */
   readonly names: readonly string[]
-  /** Cells of the other columns, in which all rows are alike. */
+  /** The other columns, which have the same cell in all rows. */
   readonly shared: readonly { readonly name: string; readonly cell: Cell }[]
 }
 
@@ -19,13 +19,13 @@ export interface CellRows extends RowColumns {
   readonly at: (index: number) => readonly Cell[]
 }
 
-/** In the form in which the engine that gathered them takes them. */
+/** Rows encoded for the database that gathered them. */
 export interface EncodedRows extends RowColumns {
   readonly length: number
   readonly encoded: readonly Buffer[]
 }
 
-/** Rows in the order of their keys, no two with the same. They may be sent more than once. */
+/** Rows in key order, with distinct keys. They may be sent more than once. */
 export type Rows = CellRows | EncodedRows
 
 export const columnNames = ({ names, shared }: RowColumns): string[] => [...names, ...shared.map(({ name }) => name)]
@@ -36,7 +36,7 @@ export function* cellsOfRows({ shared, length, at }: CellRows): Generator<readon
   for (let index = 0; index < length; index++) yield alike.length === 0 ? at(index) : [...at(index), ...alike]
 }
 
-/** Rows as `Table.row` makes them. A key that the database gives is left to it. */
+/** Wraps rows made by `Table.row`. A key that the database generates is left out. */
 export function wholeRows(table: AnyTable, list: readonly (readonly Cell[])[]): CellRows {
   const isLeft = table.names.map(
     (name, position) => (table.columns[name] as Column).isGenerated === true && list[0]?.[position] === null,
@@ -54,7 +54,7 @@ export function wholeRows(table: AnyTable, list: readonly (readonly Cell[])[]): 
 
 type Names<C extends Columns> = readonly (keyof C & string)[]
 
-/** What an item brings to a table, in the columns of `names`, and what all of them bring to others. */
+/** Describes how items become rows: values per item in the columns of `names`, and values shared by all in other columns. */
 export interface RowShape<C extends Columns = AnyColumns, Item = AnyValue, Given extends Names<C> = AnyValue> {
   readonly table: Table<C>
   readonly names: Given
@@ -67,16 +67,16 @@ export const rowShape = <C extends Columns, Item, const Given extends Names<C>>(
   shape: RowShape<C, Item, Given>,
 ): RowShape<C, Item, Given> => shape
 
-/** Rows that are made one by one, in the order of their keys, and sent together. */
+/** Collects rows that are made one by one, in key order, and sent together. */
 export interface Gathering<Item> {
   add(item: Item): void
-  /** What was added since the last time. */
+  /** Returns the rows added since the last call. */
   take(): Rows
-  /** Rows that were taken and are not sent again: their memory may be used for others. */
+  /** Tells that these rows will not be sent again, so that their memory may be reused. */
   release(rows: Rows): void
 }
 
-/** The columns of a shape, and how an item becomes cells. */
+/** The columns of a shape, and a function that turns an item into cells. */
 export function layoutOf<Item>({ table, names, shared, valuesOf }: RowShape<AnyColumns, Item>) {
   const fitterOf = (name: string) => table.fitters[table.names.indexOf(name)] as Fitter
   const fitters: Fitter[] = names.map(fitterOf)
@@ -94,7 +94,7 @@ export function layoutOf<Item>({ table, names, shared, valuesOf }: RowShape<AnyC
   }
 }
 
-/** Gathers cells, for an engine whose rows are best written when they are sent. */
+/** Gathers cells, for a database whose rows are best encoded when they are sent. */
 export function gatherCells<Item>(shape: RowShape<AnyColumns, Item>): Gathering<Item> {
   const { columns, cellsOf } = layoutOf(shape)
   let list: (readonly Cell[])[] = []

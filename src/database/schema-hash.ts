@@ -1,10 +1,10 @@
-/** One text for everything that a program needs to find in its database. */
+/** Computes a hash of everything that a program needs to find in its database. */
 import { createHash } from 'node:crypto'
 import { indexesOf } from './dialect.ts'
 import { MIGRATIONS } from './migrations.ts'
 import type { AnyTable, Column } from './table.ts'
 
-/** What a table is, without what is said about it. */
+/** The structure of a table, without its descriptions. */
 export const shapeOf = ({ name, names, columns, keys }: AnyTable) => [
   name,
   names.map((each) => {
@@ -14,7 +14,7 @@ export const shapeOf = ({ name, names, columns, keys }: AnyTable) => [
   keys,
 ]
 
-/** Another one: programs that do not know it keep away. */
+/** When the hash changes, programs that do not know it refuse the database. */
 export function schemaHash(tables: readonly AnyTable[]): string {
   const shapes = tables
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))

@@ -34,17 +34,17 @@ export interface Table<C extends Columns = Columns, Name extends string = string
   readonly origin: number
   /** Checks and fits a value, by position of its column. */
   readonly fitters: readonly Fitter[]
-  /** Builds a row; a missing or misnamed column is a compile error, a value that does not fit a RecordError. */
+  /** Builds a row. A missing or misnamed column is a compile error; a value that does not fit is a RecordError. */
   row(values: NewRow<C>): TableRow
 }
-/** A table of whatever columns. */
+/** A table with any columns. */
 // biome-ignore lint/suspicious/noExplicitAny: columns are both read and written, so that no other type fits every table
 export type AnyColumns = any
 export type AnyTable = Table<AnyColumns>
 export type AnyRow = Record<string, AnyValue>
 export type RowOf<T> = T extends Table<infer C> ? Row<C> : never
 
-/** What queries know of these tables; rooms that have tables add it to `Schema`. */
+/** The types of these tables in queries. Folders that define tables add it to `Schema`. */
 export type SchemaOf<Tables> = {
   [T in Extract<Tables, AnyTable> as T['name']]: T extends Table<infer C> ? Stored<C> : never
 }
@@ -60,9 +60,9 @@ const keyBytes = ({ kind, size = 0 }: Column) => (kind === 'string' ? size * 4 :
 export interface TableOptions {
   readonly meaning?: string
   readonly idPrefix?: string
-  /** Key columns in key order, where it is not the order of the columns. */
+  /** The key columns in key order, if it differs from the order of the columns. */
   readonly keyOrder?: readonly string[]
-  /** Rows are added, and never changed or deleted; the database refuses it where it may have triggers. */
+  /** Rows are only added, never changed or deleted. The database enforces this where it may have triggers. */
   readonly isAppendOnly?: boolean
 }
 
@@ -102,7 +102,7 @@ export const keyOf = (table: AnyTable, cells: readonly Cell[]): string =>
     ? String(keyText(cells[table.keys[0] as number] as Cell))
     : table.keys.map((position) => keyText(cells[position] as Cell)).join('\u0000')
 
-/** Writers that lock rows in one order do not deadlock, and neighbours in an index are quickly put there together. */
+/** Sorts rows by key. Writers that lock rows in the same order do not deadlock, and neighbouring index entries are inserted quickly. */
 export const inKeyOrder = (table: AnyTable, rows: Iterable<Cell[]>): Cell[][] =>
   [...rows].sort((one, other) => {
     for (const position of table.keys) {

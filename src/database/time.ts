@@ -1,16 +1,16 @@
 const TIME =
   /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?)?\s*(Z|[+-]\d{2}:?\d{2}(?: [A-Z]{3,4})?)?$/i
 
-/** Hours: no clock of the world is, or was, further from UTC. */
+/** In hours. No time zone in the world is, or was, further from UTC. */
 const FURTHEST_ZONE = 15
 
-/** ISO 8601 and its usual relatives; no offset means UTC. Undefined when it is no date. */
+/** Parses ISO 8601 and its common variants. Without an offset the time is in UTC. Undefined when the text is not a date. */
 export function parseTime(text: string): Date | undefined {
-  // The form nearly every API sends; the engine's own parser is fastest, but takes far too much else for a date.
+  // Nearly every API sends this form. JavaScript's own parser is the fastest, but it accepts far too much else as a date.
   if (text.length === 20 && text.charCodeAt(19) === 90 && text.charCodeAt(10) === 84) {
     const moment = new Date(text)
     if (Number.isNaN(moment.getTime())) return undefined
-    // It reads 30 February as a day of March.
+    // The parser reads 30 February as a day in March, so the day is compared.
     if (moment.getUTCDate() === Number(text.slice(8, 10))) return moment
   }
   const parts = TIME.exec(text.trim())
@@ -20,7 +20,7 @@ export function parseTime(text: string): Date | undefined {
   start.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
   const isDay = start.getUTCMonth() === Number(month) - 1 && start.getUTCDate() === Number(day)
   if (!isDay || Number(hour) > 24 || Number(minute) > 59 || Number(second) > 60) return undefined
-  // A millisecond column rounds what is finer, on both engines.
+  // Both databases round finer values to milliseconds.
   const milliseconds = Math.round(Number(`0.${fraction || 0}`) * 1000)
   const moment = start.getTime() + ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000 + milliseconds
   if (/^z$/i.test(zone)) return new Date(moment)
@@ -35,7 +35,7 @@ export function parseTime(text: string): Date | undefined {
 const DAY = 24 * 60 * 60 * 1000
 const ONLY_A_DAY = /^\s*\d{4}-\d{1,2}-\d{1,2}\s*$/
 
-/** The end of a range: a day without a time belongs to it as a whole. */
+/** Parses the end of a range. A day without a time includes the whole day. */
 export function parseEnd(text: string): Date | undefined {
   const moment = parseTime(text)
   return moment && ONLY_A_DAY.test(text) ? new Date(moment.getTime() + DAY - 1) : moment

@@ -16,7 +16,7 @@ describeEachDatabase('a lock within a transaction', (test) => {
     })
     await locked.promise
     const other = database.locked('a name', async () => void order.push('other'))
-    // The other one has opened its connection by then, and would be through if it could.
+    // By then the other call has opened its connection, and would have finished if it could.
     await database.aside(async (own) => sql`select 1`.execute(own.kysely))
     end.resolve()
     await whole

@@ -22,7 +22,7 @@ describeEachDatabase('streams of a small pool', (test) => {
 
   const numbers = ({ kysely }: Database) =>
     kysely.selectFrom('numbers').selectAll().orderBy('number').stream(2)[Symbol.asyncIterator]()
-  /** Holds as many streams as may be open; gives what ends them. */
+  /** Opens as many streams as allowed. Returns the function that ends them. */
   async function holdAll(from: Database): Promise<() => Promise<void>> {
     const held = Array.from({ length: STREAMS_AT_ONCE }, () => numbers(from))
     await Promise.all(held.map((each) => each.next()))

@@ -1,19 +1,20 @@
 /**
- * Who holds a connection and needs another one must get it: else all of them may be held by such, and none ever continues.
- * A stream is held while its rows are worked on, so only so many are open at a time that some connections stay for work.
+ * Code that holds a connection for a stream and needs another one must be able to get it. Otherwise streams could hold all
+ * connections, and nothing would continue. A stream is held while its rows are processed, so the number of open streams is
+ * limited and some connections stay free for work.
  */
 
 import { FatalError } from '../errors.ts'
 import type { AnyValue } from './column.ts'
 import type { AnyKysely } from './kysely.ts'
 
-/** For writing, looking up and telling the progress of what is streamed. */
+/** Connections that streams leave free: for writes, lookups and progress reports. */
 const KEPT_FREE = 2
 
 export interface Turns {
-  /** Waits in the order of asking, and no longer than until the signal is given. Gives the function that ends the turn. */
+  /** Waits in order of the calls, at most until the signal is aborted. Returns the function that ends the turn. */
   take(signal?: AbortSignal): Promise<() => void>
-  /** Nobody waits any more. */
+  /** Rejects everything that still waits. */
   close(): void
 }
 
@@ -34,7 +35,7 @@ export function createTurns(connections: number): Turns {
     waiting.delete(next)
     next.go()
   }
-  /** A turn ends once, however often its end is told. */
+  /** The returned function ends the turn only once, even if it is called several times. */
   function begin(): () => void {
     free--
     let isOver = false
@@ -72,7 +73,7 @@ export function createTurns(connections: number): Turns {
   }
 }
 
-/** Lets the streams of a Kysely take turns; those of its transactions have their connection already. */
+/** Makes the streams of a Kysely take turns. Streams inside a transaction have their connection already. */
 export function inTurns(kysely: AnyKysely, turns: Turns, signal?: AbortSignal): AnyKysely {
   const executor = kysely.getExecutor()
   const stream: typeof executor.stream = executor.stream.bind(executor)

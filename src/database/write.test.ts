@@ -117,7 +117,7 @@ describeEachDatabase('write and read', (test) => {
 
   it.each([
     ['wider', { size: integer(), name: string(5) }, { size: bigint(), name: text() }],
-    // Eight bytes each: taken for each other, they would be stored as another number.
+    // Both kinds have eight bytes. If one were read as the other, another number would be stored.
     ['other', { size: double(), name: string(5) }, { size: bigint(), name: string(5) }],
   ])('writes into %s columns than ours, as an older or another version left them', async (name, own, left) => {
     const ours = defineTable(`${name}_columns`, { id: key(bigint()), ...own })

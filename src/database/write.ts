@@ -1,4 +1,4 @@
-/** Bulk writing: rows of any tables in, batches with distinct keys out, sent again after a deadlock. */
+/** Writes rows of any tables in bulk: in batches with distinct keys, which are sent again after a deadlock. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from './database.ts'
@@ -20,43 +20,43 @@ export async function retrying<Result>(database: Database, attempt: () => Promis
   }
 }
 
-/** Fills what the engine knows and the author of a row does not. */
+/** Fills the columns for the time of writing. */
 export function stampRow({ table, cells }: TableRow, stamp: Date): void {
   if (table.createdAt >= 0) cells[table.createdAt] ??= stamp
   if (table.updatedAt >= 0) cells[table.updatedAt] = stamp
 }
 
-/** Rows sent to a table at a time. */
+/** The number of rows sent to a table at a time. */
 const BATCH = 1000
 
 export interface Writer {
-  /** Takes rows, and sends those of tables that have gathered enough of them. They may be under way when it returns. */
+  /** Takes rows, and sends a batch for each table that has gathered enough. Batches may still be under way when it returns. */
   add(rows: readonly TableRow[]): Promise<void>
-  /** Sends what is left, and waits for all. */
+  /** Sends the remaining rows and waits for all batches. */
   flush(): Promise<void>
-  /** Waits until nothing is under way, however it ends. */
+  /** Waits until no batch is under way, whether they succeed or fail. */
   settle(): Promise<void>
 }
 
 export interface WriterOptions {
   readonly stamp?: Date
   /**
-   * Batches of different tables go over connections of their own, and while one of a table is stored the next is made ready.
-   * Not within a transaction, which has one connection.
+   * Sends batches of different tables over separate connections, and prepares the next batch of a table while one is stored.
+   * Not possible within a transaction, which has one connection.
    */
   readonly isSideBySide?: boolean
 }
 
 /**
- * Gathers rows by table. Of two rows with one key the later wins, so that what every record repeats, such as its
- * author, is sent once and not with every batch.
+ * Gathers rows by table. Of two rows with the same key the later wins. So a row that every record repeats, such as its author,
+ * is sent once and not with every batch.
  */
 export function createWriter(
   database: Database,
   { stamp = new Date(), isSideBySide = false }: WriterOptions = {},
 ): Writer {
   const gathered = new Map<AnyTable, Map<string, Cell[]> | Cell[][]>()
-  /** What is under way, in order: of each table, or of all. */
+  /** The batches under way, in order: per table, or for all tables together. */
   const lines = new Map<unknown, Promise<void>[]>()
   const most = isSideBySide ? 2 : 1
   async function send(table: AnyTable, rows: Map<string, Cell[]> | Cell[][]): Promise<void> {
@@ -66,7 +66,7 @@ export function createWriter(
     const own = isSideBySide ? table : database
     const line = lines.get(own) ?? []
     lines.set(own, line)
-    // One that failed stays, and fails all after it.
+    // A failed batch stays in the line, and makes all later ones fail.
     while (line.length >= most) await line[0]
     const before = line.at(-1)
     const sent = retrying(database, () => database.sendRows(all, mode, before))
@@ -97,25 +97,25 @@ export function createWriter(
       } finally {
         await settle()
       }
-      // What failed is there still.
+      // Failed batches are still in the lines, so this throws their errors.
       await Promise.all(underWay())
     },
     settle,
   }
 }
 
-/** Writes rows; a row whose key exists replaces it, and of two rows with one key the later wins. */
+/** Writes rows. A row replaces the stored one with the same key, and of two given rows with the same key the later wins. */
 export async function write(database: Database, rows: readonly TableRow[], stamp?: Date): Promise<void> {
   const writer = createWriter(database, stamp && { stamp })
   await writer.add(rows)
   await writer.flush()
 }
 
-/** Without a key, or with one that the database numbers, no row can meet another. */
+/** Rows without a key, or with one that the database generates, cannot collide. */
 const isAppendOnly = ({ table, cells }: TableRow) =>
   table.keys.length === 0 || table.keys.some((position) => cells[position] === null)
 
-/** Sets what the rows of one table bring, no two of them with one key; a row that is not there is not made. */
+/** Updates existing rows of one table, with distinct keys. Rows that do not exist are not created. */
 export async function update(database: Database, rows: readonly TableRow[]): Promise<void> {
   const [first] = rows
   if (!first) return

@@ -1,4 +1,4 @@
-/** Starts the calculations that messages asked for. Any number of servers may run this on one database. */
+/** Starts the calculations that incoming messages requested. Any number of servers may run this on one database. */
 import { MESSAGES } from '../control-plane/audit/record.ts'
 import { blueprintRow, ChangedMeanwhile, isSameVersion, storedBlueprint } from '../control-plane/blueprint-rows.ts'
 import { makeCalculationPlan } from '../control-plane/plan/make-plan.ts'
@@ -14,7 +14,7 @@ import { deleteRuns } from './retention/old-runs.ts'
 
 type Wanted = RowOf<typeof wantedCalculations>
 
-/** Those whose first message is `delayMs` old: what came after it is calculated with it. */
+/** Starts the calculations whose first message is at least `delayMs` old. Later messages are included in the same calculation. */
 export async function startCalculations(context: ServiceContext, delayMs: number, now = new Date()): Promise<void> {
   const due = await selectRows(context.database.kysely, wantedCalculations, (query) =>
     query.where('wanted_at', '<=', new Date(now.getTime() - delayMs)).orderBy('wanted_at'),
@@ -23,7 +23,7 @@ export async function startCalculations(context: ServiceContext, delayMs: number
     try {
       await startCalculation(context, each)
     } catch (error) {
-      // The next look plans it again.
+      // The blueprint changed meanwhile. The next round plans the calculation again.
       if (error instanceof ChangedMeanwhile) continue
       if (!(error instanceof UserError)) throw error
       const { blueprint_id } = each
@@ -38,7 +38,7 @@ async function startCalculation(context: ServiceContext, wanted: Wanted): Promis
   const { kysely } = database
   const { blueprint_id, pipeline_id } = wanted
   const last = pipeline_id > 0 ? await findRow(kysely, pipelines, { id: pipeline_id }) : undefined
-  // It may have read before the last message came.
+  // The last calculation may have read its data before the last message arrived, so wait for its end and calculate again.
   if (last && !isFinished(last.status as Parameters<typeof isFinished>[0])) return
   const blueprint = await storedBlueprint(kysely, blueprint_id, secrets)
   const { projectName, updatedAt, enable } = blueprint
@@ -47,7 +47,8 @@ async function startCalculation(context: ServiceContext, wanted: Wanted): Promis
   if (plan.length === 0) return forget(kysely, wanted)
   const started = await createPipeline(
     { ...context, actor: MESSAGES },
-    // Of no blueprint: its last run remains the one that collected, and nobody who starts that finds this in the way.
+    // Created without a blueprint. So the last run of the blueprint is still the one that collected, and this one does not block
+    // a new collection.
     { name: `${projectName}: numbers, after what was sent`, plan, skipCollectors: true, skipOnFail: false },
     {
       async claim(transaction) {
@@ -63,11 +64,11 @@ async function startCalculation(context: ServiceContext, wanted: Wanted): Promis
         )),
     },
   )
-  // One of each project is enough to look at: else a busy team would find nothing else among its runs.
+  // Keeps only one calculation per project. Otherwise the run list of a busy team would contain little else.
   if (started && last?.status === 'TASK_COMPLETED') await deleteRuns(database, [last.id])
 }
 
-/** Holds the row, and so waits for messages that are being stored: another server may have been first. */
+/** Locks the row, and so waits for messages that are being stored. False when another server was first. */
 async function isWanted(transaction: Queries, { blueprint_id, wanted_at }: Wanted): Promise<boolean> {
   const [row] = await selectRows(transaction, wantedCalculations, (query) =>
     query.where('blueprint_id', '=', blueprint_id).forUpdate(),
@@ -75,7 +76,7 @@ async function isWanted(transaction: Queries, { blueprint_id, wanted_at }: Wante
   return Number(row?.wanted_at) === Number(wanted_at)
 }
 
-/** Until something is sent again. */
+/** Drops the request; the next message creates a new one. */
 async function forget(queries: Queries, { blueprint_id, wanted_at, pipeline_id }: Wanted): Promise<void> {
   await deleteRows(queries, wantedCalculations, { blueprint_id, wanted_at, pipeline_id })
 }

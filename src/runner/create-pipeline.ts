@@ -15,15 +15,15 @@ import { pipelineLabels, pipelines, tasks } from '../system/pipelines.ts'
 import { inTransaction, readPipeline, recordRun, requireNonePending } from './stored-pipelines.ts'
 
 interface Creation {
-  /** Runs in the transaction; false: somebody else was first, and nothing is created. */
+  /** Runs in the transaction that creates the pipeline. When it returns false, another process was first and nothing is created. */
   readonly claim?: ((transaction: Queries) => Promise<boolean>) | undefined
-  /** Runs in the transaction too, when the pipeline has its number. */
+  /** Also runs in the transaction, once the id of the pipeline is known. */
   readonly atCreation?: (transaction: Queries, pipelineId: number) => Promise<void>
-  /** Version of the blueprint that the plan was made of. */
+  /** The version of the blueprint that the plan was made from. */
   readonly plannedAt?: Date
 }
 
-/** Undefined when `claim` says that somebody else was first. */
+/** Returns undefined when `claim` returned false because another process was first. */
 export async function createPipeline(
   context: ServiceContext,
   pipeline: NewPipeline & { plan: Plan },

@@ -1,6 +1,6 @@
 /**
- * Applies what sources have sent, in its order. Whoever collects a scope is its only writer: what comes meanwhile waits, and
- * is applied afterwards. The inbox tells of it in the same transaction, so that a kill loses nothing and applies nothing twice.
+ * Applies deliveries from sources in the order in which they arrived. A scope has only one writer: while a task collects it,
+ * its deliveries wait. The inbox row changes in the same transaction, so a kill loses nothing and applies nothing twice.
  */
 
 import type { Database } from '../database/database.ts'
@@ -8,9 +8,9 @@ import { webhookDeliveries } from '../system/deliveries.ts'
 import type { DeliveryWork } from './delivery-work.ts'
 import type { Leases } from './leases.ts'
 
-/** Looked at in one go. */
+/** The number of deliveries read at once. */
 const AT_ONCE = 200
-/** Neither a task nor a deletion. */
+/** Marks a lease that belongs to a delivery, not to a task or a deletion. */
 const LESSEE = { task_id: -1, pipeline_id: 0 }
 
 class Busy extends Error {}
@@ -21,7 +21,7 @@ export interface Applier {
   readonly work: DeliveryWork
 }
 
-/** Gives how many it has dealt with; those whose scope is being collected stay. */
+/** Returns the number of deliveries that are done. Those whose scope is being collected keep waiting. */
 export async function applyDeliveries(applier: Applier, signal: AbortSignal): Promise<number> {
   const waiting: { readonly id: number | string }[] = await applier.database.kysely
     .selectFrom(webhookDeliveries.name)
@@ -39,7 +39,7 @@ export async function applyDeliveries(applier: Applier, signal: AbortSignal): Pr
   return ended
 }
 
-/** False: it continues waiting. `busy` has what others before it wait for. */
+/** Returns false when the delivery must keep waiting. `busy` has the names of leases that earlier deliveries wait for. */
 async function applyDelivery(
   { leases, work }: Applier,
   id: number,

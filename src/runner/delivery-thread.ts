@@ -1,4 +1,4 @@
-/** Has deliveries worked on in a thread of this process, each for a limited time. */
+/** Processes deliveries in a thread of this process, each for a limited time. */
 import { Worker } from 'node:worker_threads'
 import type { Database } from '../database/database.ts'
 import { UnavailableError } from '../errors.ts'
@@ -7,9 +7,9 @@ import { type DeliveryWork, note } from './delivery-work.ts'
 import type { DeliverySetup, DeliveryStep, FromDeliveryWorker } from './delivery-worker.ts'
 import type { Fence } from './fence.ts'
 
-/** What vendors send is done in a fraction of a second; a pattern and a text that need longer hold up all that come after. */
+/** Ordinary deliveries take a fraction of a second. A user's pattern on a text that takes longer would delay all later ones. */
 const LIMIT_MS = 60_000
-/** A thread that has had nothing to do for so long gives its memory back. */
+/** A thread that was idle for this long is ended, to free its memory. */
 const IDLE_MS = 60_000
 const MEMORY_MB = 1024
 
@@ -49,7 +49,7 @@ export function createDeliveryThread(
     await ended?.terminate()
   }
 
-  /** Undefined as well when it was stopped, or took too long, which the inbox then tells. */
+  /** Sends one step to the thread. Also undefined when it was stopped or took too long; the inbox then records the latter. */
   async function ask(step: DeliveryStep): Promise<readonly string[] | undefined> {
     if (signal.aborted) return undefined
     clearTimeout(nap)

@@ -1,6 +1,6 @@
 /**
- * What is done with one delivery that waits in the inbox: reading it, and writing what follows from it. It parses as much as a
- * source sends, and matches patterns of users, so a server has it done in a thread.
+ * Processes one delivery that waits in the inbox: reads it, and writes the resulting changes. It parses payloads of any size
+ * and matches patterns that users wrote, so a server runs it in a thread.
  */
 
 import { sql } from 'kysely'
@@ -21,19 +21,19 @@ import { findScope, scopeKey } from '../plugin-kit/task/source-task.ts'
 import { webhookDeliveries } from '../system/deliveries.ts'
 import { leasesOfTask } from './task-leases.ts'
 
-/** Both reject only if the database is away. */
+/** Both methods reject only when the database is unreachable. */
 export interface DeliveryWork {
-  /** What applying it writes to, by the names of leases; undefined: nothing is left to do, and the inbox says why. */
+  /** Returns the names of the leases that applying the delivery needs. Undefined when nothing is left to do; the inbox says why. */
   leasesOf(id: number): Promise<readonly string[] | undefined>
-  /** By whoever has the leases. */
+  /** Applies the delivery. The caller must hold its leases. */
   apply(id: number): Promise<void>
 }
 
 export interface DeliveryPlace {
-  /** Behind the fence of this server. */
+  /** Protected by the fence of this server. */
   readonly database: Database
   readonly plugins: readonly Plugin[]
-  /** What went wrong by no fault of the delivery. */
+  /** Called for an error that the delivery did not cause. */
   readonly onFault: (id: number, error: Error) => void
 }
 
@@ -87,11 +87,11 @@ interface Plan {
   readonly subject: string
   readonly scope: string
   readonly records: readonly DeliveredRecord[]
-  /** Of tasks, one a scope. */
+  /** Task options, one set per scope. */
   readonly options: readonly Record<string, RawRecord>[]
 }
 
-/** What is to be done, or what is said of one that nothing is done with. */
+/** Returns what to apply, or the outcome of a delivery that is not applied. */
 async function planOf({ plugins, database }: DeliveryPlace, row: DeliveryRow): Promise<Plan | Outcome> {
   const plugin = await pluginOf(plugins, database, row)
   const spec = plugin?.deliveries
@@ -117,7 +117,7 @@ async function planOf({ plugins, database }: DeliveryPlace, row: DeliveryRow): P
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
-/** The one that collects with the connection, such as that for GraphQL. */
+/** Finds the plugin that collects with this connection, for example the one for GraphQL. */
 async function pluginOf(
   plugins: readonly Plugin[],
   database: Database,
@@ -133,7 +133,7 @@ async function pluginOf(
 }
 
 async function applyPlan({ database }: DeliveryPlace, row: DeliveryRow, plan: Plan): Promise<void> {
-  // Whoever stops it ends the thread.
+  // This signal is never aborted: to stop the work, the thread is ended.
   const { signal } = new AbortController()
   await retrying(database, () =>
     database.transaction(async (inside) => {
@@ -149,7 +149,7 @@ async function applyPlan({ database }: DeliveryPlace, row: DeliveryRow, plan: Pl
   )
 }
 
-/** Of the projects that collect the scopes. */
+/** Requests a calculation for the projects that collect the scopes of the delivery. */
 async function wantNumbers(database: Database, { plugin, connection_id }: DeliveryRow, plan: Plan): Promise<void> {
   for (const options of plan.options) {
     const scope = await findScope(plan.plugin, connection_id, { database, options })
@@ -158,7 +158,7 @@ async function wantNumbers(database: Database, { plugin, connection_id }: Delive
   }
 }
 
-/** Another server may have been faster. */
+/** Locks the delivery. False when it does not wait any more, because another server was faster. */
 async function holdWaiting({ kysely }: Database, { id }: DeliveryRow): Promise<boolean> {
   const { rows } = await sql`select id from ${sql.table(webhookDeliveries.name)}
     where id = ${id} and state = 'waiting' for update`.execute(kysely)

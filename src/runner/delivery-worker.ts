@@ -1,4 +1,4 @@
-/** The thread that works on deliveries, one at a time, with a small database pool of its own. */
+/** The thread that processes deliveries one at a time, with its own small database pool. */
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { addressSecrets } from '../address-secrets.ts'
@@ -18,19 +18,19 @@ export interface DeliveryStep {
   readonly id: number
 }
 export type FromDeliveryWorker =
-  /** All that it needs is loaded: from now on its time counts. */
+  /** Everything is loaded; the time limit of the delivery starts now. */
   | { readonly isBegun: true }
   | { readonly names: readonly string[] | undefined }
   | { readonly fault: string }
-  /** The database is away. */
+  /** The database is unreachable. */
   | { readonly away: string }
 
-/** That of the transaction, and one that reads beside it. */
+/** Enough for the transaction and reads beside it. */
 const CONNECTIONS = 3
 
 const setup = workerData as DeliverySetup
 for (const secret of addressSecrets(setup.databaseUrl)) keepSecret(secret)
-// On Linux this concerns the calling thread alone: whoever waits for the API comes first.
+// On Linux this sets the priority of the calling thread only, so that API requests are answered first.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
 
 const tell = (message: FromDeliveryWorker) => parentPort?.postMessage(message)
@@ -44,7 +44,7 @@ let opened: Promise<DeliveryWork> | undefined
 
 parentPort?.on('message', async ({ step, id }: DeliveryStep) => {
   try {
-    // Opened again after a failure: the database may have been away.
+    // Opened again after a failure, because the database may have been unreachable.
     opened ??= open()
     const work = await opened
     tell({ isBegun: true })

@@ -1,19 +1,19 @@
 /**
- * A server that was frozen for longer than others wait for it must not continue as if nothing had happened: they may have
- * taken over its tasks. What its tasks ask of the database is refused from then on until it has told that it lives.
+ * Other servers take over the tasks of a server that is silent for too long. If it was only frozen, it must not continue as if
+ * nothing had happened. The fence refuses all database queries of its tasks until it has reported that it is alive.
  */
 import type { Database } from '../database/database.ts'
 import { UnavailableError } from '../errors.ts'
 
 export interface Fence {
-  /** Shared with the threads that tasks run in. */
+  /** Memory shared with the threads that run tasks. */
   readonly memory: SharedArrayBuffer
-  /** Until so long after `from` nobody takes over. */
+  /** Allows queries until `forMs` after `from`. Before then no other server takes over. */
   open(from: bigint, forMs: number): void
   check(): void
 }
 
-/** One clock for all threads, that nobody sets. */
+/** A clock that all threads share and that nobody can adjust. */
 export const now = (): bigint => process.hrtime.bigint()
 const NS = 1_000_000n
 
@@ -33,17 +33,17 @@ export function createFence(memory = new SharedArrayBuffer(8)): Fence {
   }
 }
 
-/** The database for what may be asked of it only while the fence is open. Others continue with the one that was handed in. */
+/** Wraps a database so that it can be used only while the fence is open. The original database is not restricted. */
 export function behindFence(database: Database, fence: Fence): Database {
   const open = database.kysely.getExecutor()
-  // A copy with an executor of its own: no plugin is in use.
+  // Creates a copy with a separate executor. Nothing is lost, because no plugin is in use.
   const kysely = database.kysely.withoutPlugins()
   const fenced = kysely.getExecutor()
   fenced.provideConnection = async (consumer) => {
     fence.check()
     return open.provideConnection(consumer)
   }
-  // Not its own: streams take turns, which only the executor that was handed in knows of.
+  // Streams must use the original executor, because only that one makes them take turns.
   fenced.stream = (...query) => {
     fence.check()
     return open.stream(...query)
@@ -59,7 +59,7 @@ export function behindFence(database: Database, fence: Fence): Database {
       fence.check()
       return database.transaction(async (inside) => {
         const result = await body(inside)
-        // Nothing of it stays when the server was frozen in the middle.
+        // Rolls the transaction back if the server was frozen in the middle of it.
         fence.check()
         return result
       })

@@ -1,4 +1,4 @@
-/** What is good and what is not about this installation, as `weir doctor` and the web client tell it. */
+/** Checks this installation and reports what works and what does not, for `weir doctor` and the web client. */
 import { hostname } from 'node:os'
 import type { Config } from '../config.ts'
 import { nextTick } from '../control-plane/cron.ts'
@@ -29,10 +29,10 @@ export const keyFinding = ({
   message: encryptionSecret ? 'from ENCRYPTION_SECRET' : `in ${dataFolder}; keep a copy elsewhere`,
 })
 
-/** As many as anybody reads. */
+/** The number of schedules listed at most; nobody reads more. */
 const MOST_SCHEDULES = 1000
 
-/** A tick that is due is followed within a second; so long after it nobody follows it. */
+/** A run normally starts within a second after its tick. When it is this late, no server will start it. */
 const LATE_MS = 600_000
 
 export async function checkSchedule(
@@ -64,12 +64,12 @@ export async function checkSchedule(
   )
 }
 
-/** All that can be told in a moment, by a server that runs. */
+/** The checks that a running server can do quickly. */
 export function examineServer(config: Config, snapshot: Snapshot): readonly Finding[] {
   return [keyFinding(config), ...findingsOf(config, snapshot)]
 }
 
-/** What the causes of a standstill say, a line for each part; the parts in which nothing stands still say how they are. */
+/** Returns one finding per part of the installation: the causes of a standstill found there, or its normal state. */
 export function findingsOf(config: Config, { facts, standing }: Snapshot, isNeeded = true): readonly Finding[] {
   return CHECKS.flatMap((check): Finding[] => {
     const own = standing.filter(({ cause }) => CAUSES[cause].check === check)
@@ -100,7 +100,7 @@ const WELL: Readonly<Record<(typeof CHECKS)[number], (facts: Facts, config: Conf
     sources: () => [],
   }
 
-/** `isNeeded`: without a server something is left undone. */
+/** `isNeeded` says that a missing server is a problem even if no run waits. */
 function runnerFinding(
   { members, waiting, running }: NonNullable<Facts['queue']>,
   { consumePipelines }: Config,
@@ -114,7 +114,7 @@ function runnerFinding(
     const state = isNeeded || running.length + waiting.count > 0 ? 'bad' : 'warning'
     return { check: 'runner', state, message: `no server takes runs: ${why}; ${runs}` }
   }
-  // What a server does is what it says itself: the settings of whoever asks may be others.
+  // Uses what each server says about itself, because the settings of this process may differ.
   if (workers > 0 && members.some(({ kind, isAlive, places }) => kind === 'server' && isAlive && places > 0)) {
     const message = `${counted(workers, 'worker')} may have no tasks, because a server runs them itself: set RUN_TASKS_ON=workers on all servers; ${runs}`
     return { check: 'runner', state: 'warning', message }
@@ -123,7 +123,10 @@ function runnerFinding(
   return { check: 'runner', state: 'good', message: `${counted(serving, 'server')} at work${helpers}; ${runs}` }
 }
 
-/** Runs and leases do not go by the clock, but what they note does: said at the start, and not only after a minute. */
+/**
+ * Runs and leases do not depend on the clock, but the times that they record do. So a wrong clock is reported at the start,
+ * and not only after a minute.
+ */
 export async function clockTrouble(
   database: ServiceContext['database'],
   clock: () => number = Date.now,
@@ -133,7 +136,7 @@ export async function clockTrouble(
   return found && `${found.sentence} ${found.remedy}`
 }
 
-/** Keys that open nothing any more; whoever uses them is refused. */
+/** Lists expired API keys. Requests that use them are refused. */
 export async function checkApiKeys({ kysely }: ServiceContext['database'], now = new Date()): Promise<Finding[]> {
   const expired = await selectRows(kysely, apiKeys, (query) => query.where('expired_at', '<', now).orderBy('id'))
   if (expired.length === 0) return []

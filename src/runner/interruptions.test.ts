@@ -97,12 +97,12 @@ describeEachDatabase('interruptions', (test) => {
     const states: string[] = []
     for (const incident of ['one', 'two', 'two', 'three', 'four']) {
       await recordInterruption(kysely(), task, { incident, isLoss: true, cause: `cause ${incident}` })
-      // No process is lost twice in a millisecond: the next one is later.
+      // In reality no process is lost twice within a millisecond, so the next loss is later.
       await sleep(5)
       const losses = await countLosses(kysely(), task.task_id)
       states.push(hasLostTooOften(losses) ? 'ended' : runsAlone(losses) ? 'alone' : 'beside others')
     }
-    // What is told twice counts once.
+    // An interruption that is reported twice counts once.
     expect(states).toEqual(['beside others', 'beside others', 'beside others', 'alone', 'ended'])
     const end = await endByLosses(kysely(), task.task_id, (message) => `shop: ${message}`)
     expect(end).toMatchObject({

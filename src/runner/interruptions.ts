@@ -1,6 +1,6 @@
 /**
- * What interrupted tasks. Whoever runs a task may end without a word, and nobody can know which of its tasks was the reason.
- * So each of them has lost its worker once, and one that has lost too many runs alone: then it is clear.
+ * Records what interrupted tasks. A process that runs tasks may die without a message, and nobody knows which of its tasks was
+ * the reason. So each of them counts one loss, and a task with too many losses runs alone: then the reason is clear.
  */
 import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
@@ -12,9 +12,9 @@ import type { servers } from '../system/runs.ts'
 import { interruptions } from '../system/workers.ts'
 import type { Interruption, TaskOutcome } from './task-dispatch.ts'
 
-/** After so many the task runs alone, and after one more it fails. */
+/** After this many losses the task runs alone, and after one more it fails. */
 const MOST_LOSSES = 3
-/** From here on a process is likely to have ended for lack of memory. */
+/** A process that used at least this much of its memory has probably ended for lack of it. */
 const MUCH_MEMORY_PERCENT = 90
 
 export const runsAlone = (losses: number): boolean => losses >= MOST_LOSSES
@@ -22,7 +22,7 @@ export const hasLostTooOften = (losses: number): boolean => losses > MOST_LOSSES
 
 type Interrupted = Pick<RowOf<typeof interruptions>, 'task_id' | 'pipeline_id'>
 
-/** Once, however often it is told. */
+/** Stores an interruption once, even if it is reported several times. */
 export async function recordInterruption(queries: Queries, task: Interrupted, what: Interruption): Promise<void> {
   const { incident, isLoss: is_loss, cause } = what
   const { task_id, pipeline_id } = task
@@ -41,7 +41,7 @@ const lossesOf = (queries: Queries, taskId: number) =>
 export const countLosses = async (queries: Queries, taskId: number): Promise<number> =>
   (await lossesOf(queries, taskId)).length
 
-/** How a task ends that was lost again while it ran alone. */
+/** The outcome of a task that was lost again while it ran alone. */
 export async function endByLosses(
   queries: Queries,
   taskId: number,
@@ -57,7 +57,10 @@ type LastSign = Pick<RowOf<typeof servers>, 'memory_percent' | 'memory_kills'> |
 
 const usedMuchMemory = (last: LastSign): boolean => (last?.memory_percent ?? 0) >= MUCH_MEMORY_PERCENT
 
-/** Its machine has ended a process for lack of memory since its last beat: memory may fill faster than beats follow. */
+/**
+ * True when the machine killed a process for lack of memory since the last heartbeat of this one. Memory may fill up between
+ * two heartbeats.
+ */
 function wasEndedForMemory(leaseHolder: string, last: LastSign): boolean {
   const kills = isOfThisMachine(leaseHolder) ? memoryKills() : null
   return kills !== null && kills > (last?.memory_kills ?? kills)
@@ -66,7 +69,7 @@ function wasEndedForMemory(leaseHolder: string, last: LastSign): boolean {
 export const ranOutOfMemory = (leaseHolder: string, last: LastSign): boolean =>
   usedMuchMemory(last) || wasEndedForMemory(leaseHolder, last)
 
-/** Of a process that ended without a word: as much as its last beat and its machine tell. */
+/** The likely cause of the silent death of a process, as far as its last heartbeat and its machine tell. */
 export function likelyCause(leaseHolder: string, last: LastSign): string {
   if (usedMuchMemory(last)) {
     return `out of memory (it used ${last?.memory_percent} % of what it may have when it was last heard of)`
@@ -77,14 +80,17 @@ export function likelyCause(leaseHolder: string, last: LastSign): string {
     : 'its machine is gone, hangs, or could not reach the database'
 }
 
-/** Of the memory that this process may have, in a container or on its machine. */
+/** The share of the available memory that this process uses, in a container or on its machine. */
 export function memoryPercent(): number {
   const limit = process.constrainedMemory()
   const most = limit > 0 ? Math.min(limit, totalmem()) : totalmem()
   return Math.min(100, Math.round((100 * process.memoryUsage.rss()) / most))
 }
 
-/** How many processes this machine has ended for lack of memory since it started, in containers, too; null: it does not tell. */
+/**
+ * Returns how many processes this machine has killed for lack of memory since it started, including those in containers. Null
+ * when the machine does not tell.
+ */
 export function memoryKills(): number | null {
   try {
     const found = /^oom_kill (\d+)$/m.exec(readFileSync('/proc/vmstat', 'utf8'))

@@ -1,6 +1,6 @@
 /**
- * One writer at a time: what a task works on is leased to it, over all servers of a database. A lease ends with its task,
- * or with the server that runs it.
+ * Ensures that data has one writer at a time. A task leases the data that it works on, across all servers of a database. A
+ * lease ends with its task, or with the server that runs it.
  */
 import { randomUUID } from 'node:crypto'
 import { ConflictError } from '../control-plane/guards.ts'
@@ -13,12 +13,12 @@ import { retrying } from '../database/write.ts'
 import { scopeLeases } from '../system/runs.ts'
 import { joinServers, LEASE_MS, type Membership } from './servers.ts'
 
-/** Leases that end on other servers are seen this often. */
+/** How often to check for leases that ended on other servers. */
 const LOOK_MS = 500
 const BEAT_MS = 1000
 
 export type Lease = RowOf<typeof scopeLeases>
-/** Whom a lease is for: a task of a pipeline, or neither; then data is being deleted, or (-1) a delivery is applied. */
+/** The holder of a lease: a task of a pipeline, or (0) a deletion of data, or (-1) a delivery that is being applied. */
 type Lessee = Pick<Lease, 'task_id' | 'pipeline_id'>
 const DELETION: Lessee = { task_id: 0, pipeline_id: 0 }
 
@@ -27,7 +27,7 @@ export interface Server {
   readonly membership: Membership
 }
 
-/** Ends them, but for those that a worker has taken over. */
+/** Ends the leases, except those that a worker has taken over. */
 export interface TakenLeases {
   (): Promise<void>
   readonly tokens: readonly string[]
@@ -35,8 +35,8 @@ export interface TakenLeases {
 
 export interface Leases {
   /**
-   * Takes all of the names, and waits for those that others have; `onWait` hears whose they are. Gives the function that
-   * ends them, or undefined when the signal is given first.
+   * Takes leases for all names, and waits for those that others hold; `onWait` receives the lease that it waits for. Returns
+   * the function that ends the leases, or undefined when the signal is aborted first.
    */
   take(
     names: readonly string[],
@@ -44,7 +44,7 @@ export interface Leases {
     signal: AbortSignal,
     onWait: (lease: Lease) => Promise<void>,
   ): Promise<TakenLeases | undefined>
-  /** Ends what could not be ended when it should have been, say because the database was away. */
+  /** Ends leases that could not be ended in time, for example because the database was unreachable. */
   endLeft(): Promise<void>
 }
 
@@ -61,17 +61,17 @@ interface TakenLease {
   readonly isTaken: true
 }
 
-/** A server that was taken for dead continues under another lease holder: it is asked for again each time. */
+/** A server that was taken for dead continues under another lease holder, so `server` is called each time. */
 export function createLeases(database: Database, server: () => Server): Leases {
   const { kysely } = database
   const held = new Set<string>()
-  /** By their tokens: who held them when they should have ended. */
+  /** Leases that still have to be ended, as token and holder. */
   const left = new Map<string, string>()
   const waiting = new Set<() => void>()
 
-  /** The new lease, or that of whoever has it. */
+  /** Returns the new lease, or the existing lease of another holder. */
   const tryTake = (name: string, lessee: Lessee): Promise<TakenLease | Lease> =>
-    // Two that insert and delete at once may lock each other out of an index: one of them is told to try again.
+    // Two processes that insert and delete at once may deadlock in an index. One of them is then told to try again.
     retrying(database, () => tryOnce(name, lessee))
 
   async function tryOnce(name: string, lessee: Lessee): Promise<TakenLease | Lease> {
@@ -81,7 +81,7 @@ export function createLeases(database: Database, server: () => Server): Leases {
       if (found) {
         const isOver = found.holder === leaseHolder ? !held.has(found.token) : await membership.isDead(found.holder)
         if (!isOver) return found
-        // Not if a worker has taken it over meanwhile: then its holder is another.
+        // The condition on the holder spares a lease that a worker has taken over meanwhile.
         await deleteRows(kysely, scopeLeases, { name, token: found.token, holder: found.holder })
         continue
       }
@@ -92,7 +92,7 @@ export function createLeases(database: Database, server: () => Server): Leases {
         return { token, holder: leaseHolder, isTaken: true }
       } catch (error) {
         held.delete(token)
-        // Somebody else was first.
+        // Another process inserted the lease first.
         if (!isDuplicate(error)) throw error
       }
     }
@@ -110,7 +110,7 @@ export function createLeases(database: Database, server: () => Server): Leases {
       held.delete(token)
       left.set(token, holder)
     }
-    // What fails now is tried again, and nobody of this server waits for it.
+    // A failure here is retried later, and nothing on this server waits for it.
     await endLeft().catch(() => {})
     for (const wake of waiting) wake()
   }
@@ -134,7 +134,7 @@ export function createLeases(database: Database, server: () => Server): Leases {
       const taken: TakenLease[] = []
       let isComplete = false
       try {
-        // In one order, so that no two wait for each other.
+        // Takes the names in sorted order, so that two tasks never wait for each other.
         for (const name of [...new Set(names)].sort()) {
           for (;;) {
             if (signal.aborted) return undefined
@@ -157,7 +157,7 @@ export function createLeases(database: Database, server: () => Server): Leases {
   }
 }
 
-/** Deletes while no task works on what has these names; refuses when one does. */
+/** Runs a deletion while no task holds a lease of these names; throws when one does. */
 export async function deleteAlone<Result>(
   database: Database,
   names: readonly string[],

@@ -43,7 +43,7 @@ export async function listPipelines(
   return { count, items: await readPipelines(kysely, items, secrets, LONGEST_LISTED) }
 }
 
-/** By a part of its name in any letter case, or by its number. */
+/** Matches a part of the name in any letter case, or the id. */
 function isCalled(keyword: string) {
   const wanted = keyword.toLowerCase().replace(/[!%_]/g, '!$&')
   const isNumber = /^\d{1,15}$/.test(keyword)

@@ -1,4 +1,4 @@
-/** Logs of pipelines that ended long ago are deleted, on each server for itself. */
+/** Deletes the logs of pipelines that ended long ago. Each server does this for its own files. */
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ServiceContext } from '../control-plane/services.ts'
@@ -12,7 +12,7 @@ import { logFolder, pipelineOfFolder } from './task-log.ts'
 
 const DAY_MS = 24 * 3_600_000
 
-/** Gives the pipelines whose logs were deleted. A pipeline that ran again lately is as young as its last run. */
+/** Returns the pipelines whose logs were deleted. If a pipeline ran again, the age of its last run counts. */
 export async function removeOldLogs(
   { database, dataFolder }: Pick<ServiceContext, 'database' | 'dataFolder'>,
   days: number,
@@ -42,7 +42,7 @@ async function lastWritten(folder: string): Promise<number> {
   return Math.max(...times)
 }
 
-/** What workers stored, of runs that nothing was added to since. */
+/** Deletes logs stored in the database, if they are old and their runs have ended. */
 export async function removeStoredLogs(
   { database: { kysely } }: Pick<ServiceContext, 'database'>,
   days: number,
@@ -57,7 +57,7 @@ export async function removeStoredLogs(
     .execute()
 }
 
-/** At start and once a day; 0 days: never. */
+/** Deletes old logs at the start and once a day; never when `days` is 0. */
 export function startLogRetention(
   context: Pick<ServiceContext, 'database' | 'dataFolder' | 'log'>,
   days: number,

@@ -1,4 +1,4 @@
-/** Tells another system when a pipeline is created, begins and ends, signed so that it can tell who speaks. */
+/** Notifies another system when a pipeline is created, begins and ends. Messages are signed, so that it can verify the sender. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Notify } from '../control-plane/services.ts'
 import { findRow, insertRow } from '../control-plane/store.ts'
@@ -14,7 +14,7 @@ import { notifications } from '../system/state.ts'
 const TIMEOUT_MS = 30_000
 const LONGEST_ANSWER = 10_000
 
-/** What cannot be delivered is noted, and changes nothing for the pipeline. */
+/** A notification that cannot be delivered is recorded, and does not affect the pipeline. */
 export function createNotify(database: Database, log: Logger, endpoint: string, secret = ''): Notify {
   const client = createApiClient({ connection: 'NOTIFICATION_ENDPOINT', endpoint, credentials: [] })
 
@@ -37,7 +37,7 @@ export function createNotify(database: Database, log: Logger, endpoint: string, 
     const message = { type: 'PipelineStatusChanged', endpoint: safeUrl(endpoint), nonce, data }
     try {
       const { status: response_code, bytes } = await client.send(
-        // `nouce` is how DevLake spells it, and what receivers look for.
+        // DevLake spells it `nouce`, and receivers expect that.
         { method: 'POST', path: endpoint, query: { nouce: nonce, sign }, body, as: 'bytes' },
         AbortSignal.timeout(TIMEOUT_MS),
       )
@@ -55,7 +55,7 @@ export function createNotify(database: Database, log: Logger, endpoint: string, 
 
   let last: Promise<void> = Promise.resolve()
   return (pipelineId, status) => {
-    // One after another, so that they arrive in the order in which things happened.
+    // Sends them one after another, so that they arrive in the order of the events.
     last = last
       .then(() => deliver(pipelineId, status))
       .catch((error) => log.warn(`a notification was not stored: ${messageOf(error)}`))

@@ -8,10 +8,10 @@ import type { RowOf } from '../database/table.ts'
 import type { TaskStatus } from '../domain/enums.ts'
 import { subtasks, tasks } from '../system/pipelines.ts'
 
-/** Tasks that are told with their steps; all of them are counted. */
+/** The number of tasks that are listed with their subtasks. All tasks are counted. */
 const MOST_SUMMARISED = 1000
 
-/** Subtasks of a run, and how far its collectors are. */
+/** Lists the subtasks of a run, with the progress of its collectors. */
 export async function summarisePipeline(
   { database: { kysely }, plugins, secrets }: ServiceContext,
   id: number,
@@ -42,7 +42,7 @@ interface Collectors {
   readonly done: number
 }
 
-/** Counted where they are: of a large run there are millions. */
+/** Counts in the database, because a large run has millions of subtasks. */
 async function collectorsOf(queries: Queries, states: readonly TaskState[]): Promise<Collectors> {
   const counts = await readByKeys(
     states.map(({ id }) => id),

@@ -1,4 +1,4 @@
-/** How far a task is: told by subtasks as often as they like, stored a few times a second. */
+/** Tracks the progress of a task. Subtasks report it as often as they like; it is stored a few times a second. */
 
 import { pastRuns, scopeMark } from '../control-plane/plan/preview.ts'
 import { findRow, selectRows, updateRows } from '../control-plane/store.ts'
@@ -14,7 +14,7 @@ import { taskProgress } from '../system/runs.ts'
 const STORE_MS = 400
 
 export interface TaskProgress {
-  /** Where a subtask reports to. */
+  /** Starts a subtask, and returns the function to which it reports its progress. */
   begin(subtask: string, rowId: number): (progress: Progress) => void
   end(records: number): Promise<void>
   /** Nothing is stored after this. */
@@ -32,7 +32,7 @@ export async function trackProgress(
   const usual = await usualSeconds(database, task)
   const scope_mark = scopeMark(task)
   let finished = rows.filter(({ finished_at, is_failed }) => finished_at && !is_failed).length
-  /** Requests of the subtasks that are done; the current one adds its own. */
+  /** Requests of the finished subtasks. The current one adds its own. */
   let requests = before?.requests ?? 0
   let current = { name: '', rowId: 0, startedAt: 0, progress: {} as Progress }
   let timer: NodeJS.Timeout | undefined
@@ -59,7 +59,7 @@ export async function trackProgress(
     await updateRows(kysely, tasks, { id: taskId }, { progress: rows.length === 0 ? 1 : finished / rows.length })
     await updateRows(kysely, subtasks, { id: rowId }, { finished_records: progress.done ?? 0 })
   }
-  /** One at a time, and what goes wrong here does not end the subtask: its own writes will tell. */
+  /** Stores one report at a time. An error here does not end the subtask: its own writes will fail too. */
   const storeNow = byItself(() => {
     timer = undefined
     storing = storing.then(store).catch(() => {})
@@ -93,10 +93,10 @@ export async function trackProgress(
   }
 }
 
-/** What a source said that it allows holds beyond the subtask that it said it to. */
+/** The number of requests that the source still allows stays valid when the next subtask begins. */
 const leftOf = ({ requestsLeft }: Progress): Progress => (requestsLeft === undefined ? {} : { requestsLeft })
 
-/** Seconds that each subtask took when this task last completed. */
+/** The seconds that each subtask took when this task last completed. */
 async function usualSeconds(database: Database, task: PlanTask): Promise<ReadonlyMap<string, number>> {
   const [last] = await pastRuns(database, { scope_mark: scopeMark(task) }, 1)
   if (!last) return new Map()
@@ -104,7 +104,7 @@ async function usualSeconds(database: Database, task: PlanTask): Promise<Readonl
   return new Map(rows.map(({ name, spent_seconds }) => [name, spent_seconds]))
 }
 
-/** From the pace of this subtask and what later ones took last time; null when either says nothing. */
+/** Estimates the end from the pace of this subtask and the last durations of the later ones; null when either is unknown. */
 export function estimateEnd(
   { done = 0, expected, waitingUntil }: Progress,
   startedAt: number,

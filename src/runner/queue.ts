@@ -1,4 +1,4 @@
-/** Which pipeline runs next, and who runs it. Every change is made under a lock that all servers of a database share. */
+/** Decides which pipeline runs next and which server runs it. Every change is made under a lock that all servers of a database share. */
 import { randomUUID } from 'node:crypto'
 import type { PipelineRow } from '../control-plane/pipeline-rows.ts'
 import { isFinished, QUEUED, UNFINISHED } from '../control-plane/states.ts'
@@ -12,10 +12,10 @@ import { likelyCause, ranOutOfMemory, recordInterruption } from './interruptions
 import type { Interruption } from './task-dispatch.ts'
 
 const LOCK = 'pipelines'
-/** Pipelines that share such a label never run side by side. */
+/** Pipelines that share a label with this prefix never run at the same time. */
 const EXCLUSIVE = 'parallel/'
 
-/** Takes the next pipeline for a lease holder; undefined when none may run now, or others took the lease holder for dead. */
+/** Takes the next pipeline for a lease holder. Undefined when none may run now, or when others took the lease holder for dead. */
 export async function takeNext(
   database: Database,
   leaseHolder: string,
@@ -27,16 +27,16 @@ export async function takeNext(
     const running = await idsIn(kysely, ['TASK_RUNNING'])
     const waiting = await idsIn(kysely, QUEUED)
     const calculating = await calculatingIds(kysely)
-    // It takes seconds, and whoever sent something does not wait for a collection that takes hours.
+    // A calculation takes seconds, and must not wait for a collection that takes hours.
     const calculation = waiting.find(({ id }) => calculating.has(id))
     if (calculation) return take(kysely, calculation.id, leaseHolder)
     const collecting = running.filter(({ id }) => !calculating.has(id))
     if (maxParallel > 0 && collecting.length >= maxParallel) return undefined
-    // Cancelled while we waited for the lock.
+    // The waiting pipelines were cancelled while this server waited for the lock.
     if (waiting.length === 0) return undefined
     const labels = await exclusiveLabels(kysely)
     const taken = new Set(running.flatMap(({ id }) => labels.get(id) ?? []))
-    // When everything of the highest priority is blocked, lower ones wait too, or it would never get its turn.
+    // When everything of the highest priority is blocked, lower priorities wait too. Otherwise the highest would never get its turn.
     const next = waiting
       .filter(({ priority }) => priority === waiting[0]?.priority)
       .find(({ id }) => !labels.get(id)?.some((label) => taken.has(label)))
@@ -45,7 +45,7 @@ export async function takeNext(
 }
 
 async function take(queries: Queries, id: number, holder: string): Promise<PipelineRow | undefined> {
-  // One that was interrupted began when it first did.
+  // A pipeline that was interrupted keeps the time at which it first began.
   const before = await findRow(queries, pipelines, { id, status: 'TASK_RESUME' })
   const values = {
     ...{ status: 'TASK_RUNNING', message: '', error_name: '' },
@@ -61,7 +61,7 @@ async function take(queries: Queries, id: number, holder: string): Promise<Pipel
 const unfinishedIds = (queries: Queries) =>
   queries.selectFrom(pipelines.name).select('id').where('status', 'in', UNFINISHED)
 
-/** Unfinished runs that only calculate, because something was sent. */
+/** Unfinished runs that only calculate, because tools sent data. */
 async function calculatingIds(queries: Queries): Promise<ReadonlySet<number>> {
   const rows = await selectRows(queries, wantedCalculations, (query) =>
     query.where('pipeline_id', 'in', unfinishedIds(queries)),
@@ -69,7 +69,7 @@ async function calculatingIds(queries: Queries): Promise<ReadonlySet<number>> {
   return new Set(rows.map(({ pipeline_id }) => pipeline_id))
 }
 
-/** Without their plans, which may be long. */
+/** Reads only ids and priorities. */
 const idsIn = (queries: Queries, states: readonly TaskStatus[]): Promise<Pick<PipelineRow, 'id' | 'priority'>[]> =>
   queries
     .selectFrom(pipelines.name)
@@ -79,7 +79,7 @@ const idsIn = (queries: Queries, states: readonly TaskStatus[]): Promise<Pick<Pi
     .orderBy('id')
     .execute()
 
-/** Of those that are not finished. */
+/** The exclusive labels of unfinished pipelines. */
 async function exclusiveLabels(queries: Queries): Promise<Map<number, string[]>> {
   const all = await selectRows(queries, pipelineLabels, (query) =>
     query.where('pipeline_id', 'in', unfinishedIds(queries)).where('name', 'like', `${EXCLUSIVE}%`),
@@ -90,19 +90,19 @@ async function exclusiveLabels(queries: Queries): Promise<Map<number, string[]>>
 
 interface Recovery {
   readonly resume: boolean
-  /** Servers run tasks themselves. */
+  /** True when servers run tasks themselves, not workers. */
   readonly runsTasks: boolean
-  /** Whoever asks: what broke off on this server itself is lost as well. */
+  /** The calling server. Runs that broke off on this server count as lost too. */
   readonly leaseHolder: string
 }
 
-/** Puts back into the queue what nobody runs any more. Gives how many pipelines. */
+/** Puts pipelines that no server runs any more back into the queue. Returns their number. */
 export async function recoverLost(
   database: Database,
   isLost: (leaseHolder: string, pipelineId: number) => Promise<boolean>,
   { resume, runsTasks, leaseHolder }: Recovery,
 ): Promise<number> {
-  /** Whoever is found dead is forgotten at once, with what it told last. */
+  /** The last heartbeats of servers, kept here because `isLost` deletes the row of a dead server. */
   const lastSigns = new Map<string, RowOf<typeof servers>>()
   const lost = async (queries: Queries) => {
     const running = await idsIn(queries, ['TASK_RUNNING'])
@@ -121,7 +121,7 @@ export async function recoverLost(
     const found = await lost(kysely)
     for (const { id, holder } of found) {
       const what = holder === leaseHolder ? BROKEN_OFF : endOfServer(holder, lastSigns.get(holder))
-      // A run may break off on the same server more than once.
+      // The random part is needed because a run may break off on the same server more than once.
       const stopped = runsTasks ? { ...what, incident: `${holder} ${randomUUID()}` } : undefined
       await release(kysely, id, { resume, stopped })
     }
@@ -130,7 +130,7 @@ export async function recoverLost(
 }
 
 /**
- * Servers are also stopped by force for reasons that have nothing to do with their tasks, so their end counts against tasks only
+ * Servers are also killed for reasons that have nothing to do with their tasks. So the end of a server counts as a loss only
  * if memory ran out.
  */
 const endOfServer = (holder: string, last: RowOf<typeof servers> | undefined) => ({
@@ -140,7 +140,7 @@ const endOfServer = (holder: string, last: RowOf<typeof servers> | undefined) =>
 
 const BROKEN_OFF = { isLoss: false, cause: 'its server could not reach the database' }
 
-/** The row, which stays as it is until the transaction ends: whoever changes the state of a pipeline holds it first. */
+/** Locks the row of a pipeline until the transaction ends. Every change of the state of a pipeline does this first. */
 export async function holdPipeline(transaction: Queries, id: number): Promise<PipelineRow | undefined> {
   const [row] = await selectRows(transaction, pipelines, (query) => query.where('id', '=', id).forUpdate())
   return row
@@ -149,17 +149,17 @@ export async function holdPipeline(transaction: Queries, id: number): Promise<Pi
 const WHY = 'The server stopped while this was running.'
 
 interface Release {
-  /** It continues elsewhere; else it has failed. */
+  /** True when the pipeline continues elsewhere; otherwise it has failed. */
   readonly resume: boolean
-  /** Only if it is still this one's. */
+  /** Releases the pipeline only if this lease holder still has it. */
   readonly leaseHolder?: string
-  /** Undefined: its tasks are not interrupted. */
+  /** Undefined when the tasks of the pipeline are not interrupted. */
   readonly stopped: Interruption | undefined
 }
 
 /**
- * Ends the hold on a running pipeline, where it is still `leaseHolder`'s; its running tasks share its fate. What somebody
- * asked to be cancelled is cancelled, else it continues elsewhere or has failed.
+ * Releases a running pipeline and its running tasks, if `leaseHolder` still has it. If a cancellation was requested, it is
+ * cancelled. Otherwise it continues elsewhere, or has failed.
  */
 export async function release(transaction: Queries, id: number, how: Release): Promise<void> {
   const { resume, leaseHolder, stopped } = how
@@ -185,8 +185,8 @@ export async function release(transaction: Queries, id: number, how: Release): P
 }
 
 /**
- * Cancels a pipeline that waits; asks whoever runs it to stop. What is finished stays as it is. Gives the state in which
- * it was cancelled, if any.
+ * Cancels a waiting pipeline; asks the server of a running one to stop. A finished pipeline stays as it is. Returns the state
+ * in which it was cancelled, if any.
  */
 export async function cancelPipeline(transaction: Queries, id: number): Promise<TaskStatus | undefined> {
   const pipeline = await holdPipeline(transaction, id)
@@ -204,7 +204,7 @@ export async function cancelPipeline(transaction: Queries, id: number): Promise<
   return before
 }
 
-/** Slots of the plan whose newest attempt ran and has ended, however it did. */
+/** Counts the tasks of the plan whose newest attempt ran and has ended, whatever the result. */
 export async function countRun(queries: Queries, pipelineId: number): Promise<number> {
   const newest = queries
     .selectFrom(tasks.name)
@@ -221,7 +221,7 @@ export async function countRun(queries: Queries, pipelineId: number): Promise<nu
   return Number(count)
 }
 
-/** Pipelines of this lease holder that were asked to stop. */
+/** Pipelines of this lease holder whose cancellation was requested. */
 export async function cancelRequests(queries: Queries, leaseHolder: string): Promise<number[]> {
   const leases = await selectRows(queries, pipelineLeases, (query) =>
     query.where('holder', '=', leaseHolder).where('cancel_requested', '=', true),

@@ -1,8 +1,8 @@
-/** Does something again and again, with a pause in between, which may be another each time; what goes wrong once does not end it. */
+/** Repeats an action with a pause in between, which may vary. An error does not end the repetition. */
 export interface Repeated {
-  /** The pause is over. */
+  /** Ends the current pause. */
   wake(): void
-  /** After what is under way. */
+  /** Stops after the action that is under way. */
   stop(): Promise<void>
 }
 

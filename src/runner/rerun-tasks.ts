@@ -10,7 +10,7 @@ import { pipelines, tasks } from '../system/pipelines.ts'
 import { holdPipeline } from './queue.ts'
 import { inTransaction, recordRun, requireNonePending, storedPipeline } from './stored-pipelines.ts'
 
-/** The tasks that `candidates` chooses run again, each as a new one; gives those. */
+/** Runs the tasks that `candidates` chooses again, each as a new task. Returns the new tasks. */
 export async function rerunTasks(
   context: ServiceContext,
   id: number,

@@ -1,4 +1,4 @@
-/** Runs one pipeline that this server holds: stages in order, the tasks of a stage side by side. */
+/** Runs one pipeline that this server holds: the stages in order, the tasks of a stage at the same time. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newestTasks, type PipelineRow, type TaskRow } from '../control-plane/pipeline-rows.ts'
@@ -22,23 +22,23 @@ export interface PipelineRun {
   readonly leaseHolder: string
   /** The connection that a task works through, if any. */
   readonly connectionOf: (task: TaskRow) => string | null
-  /** A message with what the task is about. */
+  /** Adds the subject of the task to a message. */
   readonly named: (task: TaskRow, message: string) => string
-  /** For sharing workers; empty: of no project. */
+  /** Used to share workers fairly. Empty when the run belongs to no project. */
   readonly project: string
   readonly leases: Leases
-  /** What a task works on alone. */
+  /** The names of the leases that a task needs. */
   readonly leasesOf: (task: TaskRow) => Promise<readonly string[]>
   readonly log: (line: string) => void
-  /** Given with the reason CANCELLED when a user asked for it; any other reason means that this server stops. */
+  /** Aborted with the reason CANCELLED when a user asked for it. Any other reason means that this server stops. */
   readonly signal: AbortSignal
 }
 export const CANCELLED = 'cancelled by a user'
 
 const PAUSE_MS = 1000
-/** Tasks of a stage that are begun, wait for others or for a thread; a plan may have many thousands. */
+/** The number of tasks of a stage that are handled at once. They run, or wait for leases or a thread. A plan may have many thousands. */
 const MOST_AT_ONCE = 100
-/** A task that loses the database so often has more to tell than that it restarts. */
+/** A task that loses the database this often fails: then something else is probably wrong. */
 const MOST_ATTEMPTS = 10
 const isQueued = ({ status }: TaskRow) => (QUEUED as readonly string[]).includes(status)
 const hasRun = (task: TaskRow) => task.began_at !== null && !isQueued(task) && task.status !== 'TASK_RUNNING'
@@ -47,7 +47,7 @@ const secondsSince = (moment: Date | null) => (moment ? Math.round((Date.now() -
 export async function runPipeline(run: PipelineRun): Promise<void> {
   const { pipeline, database, dispatch, signal } = run
   const isStopping = () => signal.aborted && signal.reason !== CANCELLED
-  /** What tasks wait for, by their ids. */
+  /** Texts that say what each task waits for, by task id. */
   const waits = new Map<number, string>()
   const all = await newestTasks(database.kysely, pipeline.id)
   let finished = all.filter(hasRun).length
@@ -61,11 +61,11 @@ export async function runPipeline(run: PipelineRun): Promise<void> {
     }
     if (signal.aborted || (hasFailed && !pipeline.skip_on_fail)) break
   }
-  // Left as it is, for whoever takes over.
+  // When this server stops, the state is left as it is for the server that takes over.
   if (isStopping()) return
   await finish(run)
 
-  /** Ends when all lanes have: nothing may continue behind the back of whoever takes over. */
+  /** Ends only when all lanes have ended: nothing may still run when another server takes over. */
   async function runInLanes(waiting: readonly TaskRow[]): Promise<void> {
     const next = waiting.values()
     const lane = async () => {
@@ -83,7 +83,7 @@ export async function runPipeline(run: PipelineRun): Promise<void> {
     const handed = { id: task.id, connection: run.connectionOf(task) }
     const { kysely } = database
     let outcome: TaskOutcome | undefined
-    // One that never began was never lost.
+    // A task that never began cannot have been lost.
     let losses = task.began_at ? await persist(run, () => countLosses(kysely, task.id)) : 0
     for (let attempts = 1; ; ) {
       if (hasLostTooOften(losses)) {
@@ -102,12 +102,12 @@ export async function runPipeline(run: PipelineRun): Promise<void> {
       await sleep(interruption && !interruption.isLoss ? 0 : PAUSE_MS)
     }
     if (isStopping()) return
-    // Cancelled before anybody continued it.
+    // The task was cancelled before any attempt continued it.
     if (!outcome && begun.hasBegun()) outcome = { status: 'TASK_CANCELLED' }
     if (outcome) await end(task, lastOf(outcome, signal.aborted), begun.beganAt())
   }
 
-  /** Leases before a thread: whoever it waits for may need one. */
+  /** Takes the leases before a thread, because the task that holds a lease may need a thread to end. */
   async function runLeased(task: TaskRow, isAlone: boolean, begin: Begin): Promise<TaskOutcome | undefined> {
     const names = await persist(run, () => run.leasesOf(task))
     const lessee = idsOf(task)
@@ -143,7 +143,7 @@ export async function runPipeline(run: PipelineRun): Promise<void> {
     await setState(run, pipelines, pipeline.id, { message: [...waits.values()].join('\n') })
   }
 
-  /** A task begins once, however often it continues. */
+  /** Makes a task begin only once, however often it is continued. */
   function createBeginning(task: TaskRow) {
     let beganAt: Date | undefined
     const begin: Begin = async (isStored = false) => {
@@ -175,7 +175,7 @@ const interruptionOf = (outcome: TaskOutcome | undefined) =>
 const idsOf = ({ id: task_id, pipeline_id }: TaskRow) => ({ task_id, pipeline_id })
 const aloneWords = (losses: number) => (runsAlone(losses) ? ', with no other task beside it' : '')
 
-/** What counts of an outcome after which nothing continues. */
+/** The final outcome of a task that is not continued any more. */
 function lastOf(outcome: TaskOutcome, isCancelled: boolean): TaskOutcome {
   if (isCancelled && mayContinue(outcome)) return { status: 'TASK_CANCELLED' }
   if (outcome.status !== 'TASK_RESUME') return outcome
@@ -225,8 +225,8 @@ export function finalStatus(
 }
 
 /**
- * Changes a pipeline or task while this server holds the pipeline, and only by a legal step. False: it does not any more,
- * or somebody else has changed the state.
+ * Changes a pipeline or task while this server holds the pipeline, and only by an allowed transition. False when this server
+ * has lost the pipeline, or when somebody else changed the state.
  */
 async function setState(
   run: PipelineRun,
@@ -250,7 +250,7 @@ async function setState(
   return Number(numUpdatedRows) === 1
 }
 
-/** A state that cannot be stored now is stored when the database is back; nothing is forgotten meanwhile. */
+/** Retries until a state is stored, so that nothing is lost while the database is unreachable. */
 async function persist<Result>({ database, signal, log }: PipelineRun, write: () => Promise<Result>): Promise<Result> {
   for (;;) {
     try {

@@ -34,10 +34,10 @@ export interface TaskEnvironment {
   readonly dataFolder: string
 }
 
-/** How far a task has come, for the message when it fails. */
+/** The progress of a task, for the message when it fails. */
 interface TaskState {
   current: string
-  /** Asks its source. */
+  /** True when the task sends requests to its source. */
   isCollecting: boolean
   options: PlanTask['options']
 }
@@ -49,7 +49,7 @@ export async function runTask(environment: TaskEnvironment, taskId: number, sign
   const began = performance.now()
   const attributes = { 'weir.pipeline': task.pipeline_id, 'weir.task': task.id, 'weir.plugin': task.plugin }
   const place = { pipeline: task.pipeline_id, task: task.id, plugin: task.plugin }
-  // A request may have started it, in the same process.
+  // The task may have been started by a request in the same process.
   const outcome = await besideAnswers(() =>
     inSpan(`task ${task.plugin}`, attributes, async (span) => {
       const ended = await atWorkPlace(place, () => runStored(environment, task, signal))
@@ -91,7 +91,10 @@ async function runStored(environment: TaskEnvironment, task: TaskRow, signal: Ab
   }
 }
 
-/** What it says of the connection that it used; a task that asked nothing says nothing, and none fails by this. */
+/**
+ * Records whether the connection of the task worked. A task that sent no requests records nothing, and an error here does not
+ * fail the task.
+ */
 async function noteConnection(
   { database, plugins }: TaskEnvironment,
   { id, plugin, pipeline_id }: TaskRow,
@@ -109,7 +112,7 @@ async function noteConnection(
   }
 }
 
-/** `named` adds what the task was about. */
+/** `named` adds the subject of the task to the message. */
 export const failedBy = (
   error: unknown,
   failedSubTask = '',
@@ -149,13 +152,13 @@ async function runSubtasks(
     database: database.until(signal),
     options,
     fullSync: pipeline?.full_sync ?? false,
-    // A blueprint without a start date wants everything; a single run says nothing of it.
+    // A blueprint without a start date collects everything. For a run without a blueprint the start date is not specified.
     timeAfter: pipeline?.time_after ?? (pipeline?.blueprint_id ? null : undefined),
     signal,
     log,
     decrypt(stored) {
       const plain = secrets.decrypt(stored)
-      // An address without a password is stored as it is, and messages name it.
+      // An address without a password is stored in clear, and messages may contain it.
       return plain === stored ? plain : hidden(plain)
     },
     encrypt: (plain) => secrets.encrypt(hidden(plain)),
@@ -188,7 +191,7 @@ async function runSubtasks(
         ...{ plugin: task.plugin, subtask: subtask.name, seconds, records, rows: written, quarantined },
       })
       if (result.list) lists.push({ name: subtask.name, result })
-      // Before it counts as finished: a crash in between runs it again, and never skips it.
+      // Stored before the subtask counts as finished, so that a crash in between repeats it and never skips it.
       await progress.end(records)
       await save({ ...spent(), finished_records: records, message: redact(remarksOf(result)) })
       log(
@@ -213,7 +216,7 @@ async function runSubtasks(
     .join('\n')
 }
 
-/** What is missing or odd although a subtask ended well. */
+/** What is missing or odd although the subtask succeeded. */
 function remarksOf({ remarks = [], quarantined }: SubtaskResult): string {
   const aside =
     quarantined > 0
@@ -222,14 +225,14 @@ function remarksOf({ remarks = [], quarantined }: SubtaskResult): string {
   return [...remarks, ...aside].join('; ')
 }
 
-/** What the log must not show once it was read, part by part where it is a list. */
+/** Registers a secret that was read, so that logs never show it. The parts of a list are registered one by one. */
 function hidden(plain: string): string {
   const inAddress = addressSecrets(plain)
   for (const part of inAddress.length > 0 ? inAddress : [plain, ...plain.split(',')]) keepSecret(part)
   return plain
 }
 
-/** One row a subtask; those of an earlier attempt are kept. */
+/** Creates one row per subtask. Rows of an earlier attempt are kept. */
 async function subtaskRows(queries: Queries, taskId: number, selected: readonly Subtask[]) {
   const stored = () => selectRows(queries, subtasks, (query) => query.where('task_id', '=', taskId).orderBy('number'))
   const known = new Set((await stored()).map(({ name }) => name))

@@ -1,6 +1,6 @@
 /**
- * Runs pipelines and follows the schedule, beside any number of servers that do the same on this database. It lives on,
- * looks for work and follows the schedule each in a loop of its own: a lock or a source that hangs holds up one of them.
+ * Runs pipelines and follows the schedule. Any number of servers may do the same on this database. Heartbeats, the search for
+ * work and the schedule run in separate loops, so that a lock or a source that hangs delays only one of them.
  */
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -34,22 +34,22 @@ import { createTaskLog } from './write-log.ts'
 
 export interface RunnerOptions {
   readonly dispatch: TaskDispatch
-  /** False: only the schedule is followed, and other servers run what it starts. */
+  /** When false, this server only follows the schedule, and other servers run the pipelines that it starts. */
   readonly consume: boolean
-  /** Pipelines at a time, over all servers of the database; 0: no limit. */
+  /** The number of pipelines that run at the same time on all servers of the database; 0 means no limit. */
   readonly maxParallel: number
-  /** What a dead server ran continues; else it counts as failed. */
+  /** When true, the runs of a dead server are continued; otherwise they count as failed. */
   readonly resume: boolean
   /** How long a server may be silent before its pipelines are taken over. */
   readonly leaseMs?: number
-  /** So long messages gather before the projects that hold them are calculated. */
+  /** How long messages are gathered before the projects that they belong to are calculated. */
   readonly calculationDelayMs?: number
-  /** Of the code, for whoever looks at the queue. */
+  /** The version of the code, shown with the queue. */
   readonly version?: string
   readonly tellStandstill?: TellStandstill
 }
 export interface Runner {
-  /** Stops taking work; what runs is interrupted, and continues at the next start. */
+  /** Stops taking work. Running pipelines are interrupted, and continue at the next start. */
   stop(): Promise<void>
 }
 
@@ -58,11 +58,11 @@ interface Run {
   readonly ended: Promise<void>
 }
 
-/** Also the longest that a request of another server to cancel stays unseen. */
+/** Also the longest time until a cancellation that another server requested is noticed. */
 const LOOK_MS = 500
-/** Half a minute is left for the calculation itself: what is sent counts within one. */
+/** Leaves half a minute for the calculation itself, so that sent data counts within a minute. */
 const CALCULATION_DELAY_MS = 20_000
-/** Servers that died are forgotten this often, and what nobody waits for. */
+/** How often dead servers, and task attempts that nobody waits for, are deleted. */
 const FORGET_MS = 10_000
 const STOPPED = 'this server stops'
 
@@ -73,7 +73,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
   const { consume, maxParallel, resume, leaseMs = LEASE_MS, version = '' } = options
   const { calculationDelayMs = CALCULATION_DELAY_MS } = options
   const running = new Map<number, Run>()
-  // Workers live on without this server, and so do their tasks.
+  // Workers and their tasks survive when this server stops.
   const runsTasks = dispatch.follow === undefined
   const about = { role: 'server', host: hostname(), version, concurrency: consume && runsTasks ? MOST_THREADS : 0 }
   const joinOthers = async (): Promise<Server> => {
@@ -85,7 +85,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
   }
   dispatch.fence.open(now(), leaseMs)
   let server = await joinOthers()
-  /** False: others took this server for dead, and it has not joined again. */
+  /** False when other servers took this one for dead and it has not joined again. */
   let isMember = true
   let isStopped = false
   let forgetAt = 0
@@ -116,7 +116,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
 
   async function consumeQueue(): Promise<void> {
     const { leaseHolder, membership } = server
-    // A run of our own that broke off, say because the database was away, is lost as well.
+    // A run of this server that broke off, for example because the database was unreachable, counts as lost too.
     const isLost = (other: string, id: number) =>
       other === leaseHolder ? Promise.resolve(!running.has(id)) : membership.isDead(other)
     const recovered = await recoverLost(database, isLost, { resume, runsTasks, leaseHolder })
@@ -124,7 +124,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
     const isOurs = () => isMember && server.leaseHolder === leaseHolder
     while (!isStopped && isOurs()) {
       const pipeline = await takeNext(database, leaseHolder, maxParallel)
-      // Taken under a name that is dead since: whoever looks next finds that nobody runs it.
+      // The pipeline was taken under a lease holder that others have declared dead since. The next server to look finds it abandoned.
       if (!pipeline || !isOurs()) return
       const { abort, ended } = begin(pipeline, leaseHolder)
       running.set(pipeline.id, {
@@ -179,7 +179,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
       const stopped = runsTasks ? { incident: leaseHolder, isLoss: false, cause: 'its server was stopped' } : undefined
       for (const [, { abort }] of interrupted) abort.abort(STOPPED)
       await Promise.all(interrupted.map(([, { ended }]) => ended))
-      // To the last: nobody takes for dead what is only ending.
+      // Sends heartbeats until the end, so that others do not take a server that is stopping for dead.
       await life.stop()
       try {
         for (const [id] of interrupted) {
@@ -191,7 +191,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
         }
         await server.membership.leave()
       } catch (error) {
-        // Whoever starts next finds out by itself, a little later.
+        // The next server that starts finds the interrupted runs by itself, a little later.
         log.warn(`what was interrupted could not be handed over: ${messageOf(error)}`)
       } finally {
         await logs.stop()
@@ -201,7 +201,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
   }
 }
 
-/** How this server begins a pipeline that it has taken. */
+/** Returns the function that starts a pipeline which this server has taken. */
 function beginner(
   control: ControlPlane,
   dispatch: TaskDispatch,
@@ -232,7 +232,7 @@ function beginner(
       .catch((error) => log.error({ pipeline: pipeline.id }, `the run was interrupted: ${messageOf(error)}`))
       .finally(() => {
         write.close()
-        // Whoever stops it means to continue it elsewhere.
+        // A stopped run is meant to continue elsewhere, so its log is not complete.
         return endLog(!signal.aborted)
       })
     return { abort, ended }

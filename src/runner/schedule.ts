@@ -14,23 +14,23 @@ import { blueprints } from '../system/projects.ts'
 import { blueprintTicks } from '../system/runs.ts'
 import { type Repeated, repeat } from './repeat.ts'
 
-/** Blueprints saved by other servers are seen this often. */
+/** How often to look for blueprints that other servers saved. */
 const SCHEDULE_MS = 10_000
-/** Starts at a time: each may ask sources for their scopes first. */
+/** The number of starts at the same time. Each may first ask sources for their scopes. */
 const MOST_STARTS = 10
 
 interface Due {
   readonly row: RowOf<typeof blueprints>
-  /** The tick before, up to which the schedule was followed. */
+  /** The last tick that was handled. */
   readonly last: Date
 }
 interface Outlook {
   readonly due: readonly Due[]
-  /** The moment of the next tick; null when nothing is scheduled. */
+  /** The time of the next tick; null when nothing is scheduled. */
   readonly next: Date | null
 }
 
-/** Every blueprint with a tick between the last one followed and now, once, however many there were. */
+/** Finds every blueprint with a tick between the last handled one and now; once, even if it missed several. */
 async function lookAhead({ database: { kysely }, log }: ServiceContext, now: Date): Promise<Outlook> {
   const rows = await selectRows(kysely, blueprints, (query) =>
     query.where('enable', '=', true).where('is_manual', '=', false).orderBy('id'),
@@ -56,13 +56,13 @@ async function lookAhead({ database: { kysely }, log }: ServiceContext, now: Dat
   return { due, next: upcoming.reduce<Date | null>((first, each) => (first && first < each ? first : each), null) }
 }
 
-/** One blueprint in trouble must not stop the others. */
+/** Logs the error, since one failing blueprint must not stop the others. */
 function tellFailure(log: ServiceContext['log'], { id, name }: Due['row'], error: unknown): void {
   const level = error instanceof UserError ? 'warn' : 'error'
   log[level]({ blueprint: id }, `the scheduled run of ${name} did not start: ${messageOf(error)}`)
 }
 
-/** The tick is marked and the pipeline created in one transaction: never twice, and never lost in between. */
+/** Starts a due blueprint. The tick is marked and the pipeline created in one transaction, so it never runs twice and is never lost. */
 async function follow(
   { database: { kysely }, secrets, log }: ServiceContext,
   startPipeline: StartPipeline,
@@ -75,7 +75,7 @@ async function follow(
   try {
     const [blueprint] = (await readBlueprints(kysely, [row], secrets)) as [Blueprint]
     await startPipeline(blueprint, blueprint, claim, signal).catch(async (error) => {
-      // A run that is still going, or a plan that cannot be made, uses this tick up; else it would be tried every second.
+      // An unfinished run, or a plan that cannot be made, uses up this tick. Otherwise it would be tried again every second.
       if (error instanceof UserError) await kysely.transaction().execute(claim)
       throw error
     })
@@ -84,7 +84,7 @@ async function follow(
   }
 }
 
-/** Follows the schedule up to now; gives the moment of the next tick. */
+/** Starts everything that is due now. Returns the time of the next tick. */
 export async function runDueTicks(
   context: ServiceContext,
   startPipeline: StartPipeline,
@@ -95,7 +95,7 @@ export async function runDueTicks(
   return next
 }
 
-/** Follows the schedule until it is stopped. A start that takes long, say because a source hangs, holds up no other. */
+/** Follows the schedule until it is stopped. A slow start, for example because a source hangs, does not delay the others. */
 export function followSchedule({ context, startPipeline }: ControlPlane, lookMs: number): Repeated {
   const starting = new Map<number, Promise<void>>()
   const stop = new AbortController()
@@ -107,7 +107,7 @@ export function followSchedule({ context, startPipeline }: ControlPlane, lookMs:
     const { due, next } = await lookAhead(context, now)
     if (next && next.getTime() < scheduleAt) scheduleAt = next.getTime()
     for (const each of due.filter(({ row }) => !starting.has(row.id))) {
-      // Those that find no place are due at the next look too.
+      // Blueprints that cannot start now are still due in the next round.
       if (starting.size >= MOST_STARTS || stop.signal.aborted) break
       const started = follow(context, startPipeline, each, now, stop.signal).finally(() => {
         starting.delete(each.row.id)

@@ -1,4 +1,7 @@
-/** Which servers live. A server is dead when its count of beats stands still, by the clock of whoever watches. */
+/**
+ * Tells which servers are alive. A server is dead when its number of heartbeats has not changed for a while, measured by the
+ * clock of the observer.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deleteRows, findRow, insertRow, selectRows, updateRows } from '../control-plane/store.ts'
 import type { Database } from '../database/database.ts'
@@ -16,18 +19,18 @@ export interface Watch {
   isDead(leaseHolder: string): Promise<boolean>
 }
 export interface Membership extends Watch {
-  /** False: this server was taken for dead, and its pipelines may run elsewhere. */
+  /** Returns false when this server was taken for dead, so that its pipelines may run elsewhere. */
   beat(): Promise<boolean>
-  /** Forgets servers that are dead, with what they leased. */
+  /** Deletes dead servers and their leases. */
   forgetDead(): Promise<void>
   leave(): Promise<void>
 }
-/** What others are told of a server or worker. */
+/** What a server or worker tells others about itself. */
 export type AboutServer = Partial<Pick<RowOf<typeof servers>, 'role' | 'host' | 'version' | 'concurrency'>>
-/** Why the collection stands still, as far as this process alone can tell: it goes with every beat. */
+/** The reason for a standstill that only this process can see. It is sent with every heartbeat. */
 export type TellStandstill = () => Told | undefined
 
-/** Watches the beats of others, whether or not this process is one of them. */
+/** Watches the heartbeats of others. This process itself need not be a server. */
 export function watchServers({ kysely }: Database, leaseMs: number): Watch {
   const seen = new Map<string, { beats: number; at: number }>()
   return {
@@ -39,7 +42,7 @@ export function watchServers({ kysely }: Database, leaseMs: number): Watch {
         if (last?.beats !== row.beats) seen.set(other, { beats: row.beats, at: now })
         if (last?.beats !== row.beats || now - last.at < leaseMs) return false
       }
-      // From here on it cannot beat any more: should it wake up, it learns that it was taken for dead.
+      // Without its row the server cannot send heartbeats. If it wakes up, it learns that it was taken for dead.
       await deleteRows(kysely, servers, { holder: other })
       seen.delete(other)
       return true
@@ -67,7 +70,7 @@ export async function joinServers(
     isDead,
     async forgetDead() {
       for (const row of await selectRows(kysely, servers)) if (row.holder !== leaseHolder) await isDead(row.holder)
-      // Who takes a lease has joined before.
+      // Every holder of a lease has a row in `servers`, so leases of unknown holders belong to dead ones.
       const known = kysely.selectFrom(servers.name).select('holder')
       await kysely.deleteFrom(scopeLeases.name).where('holder', 'not in', known).execute()
     },
@@ -79,7 +82,7 @@ export async function joinServers(
 
 const LOOK_MS = 250
 
-/** How many servers live. One of another machine that does not beat is waited for as long as it may be silent. */
+/** Counts living servers. A server on another machine is given as long to send a heartbeat as it may be silent. */
 export async function findLiving({ kysely }: Database, leaseMs = LEASE_MS): Promise<number> {
   const beatsOf = async () => new Map((await selectRows(kysely, servers)).map(({ holder, beats }) => [holder, beats]))
   const before = await beatsOf()
@@ -91,7 +94,7 @@ export async function findLiving({ kysely }: Database, leaseMs = LEASE_MS): Prom
       ([leaseHolder, beats]) => before.get(leaseHolder) !== beats && !isLeaseHolderGone(leaseHolder),
     ).length
     if (living > 0) return living
-    // All have left meanwhile.
+    // All servers in question have left meanwhile.
     if (!doubtful.some((leaseHolder) => now.has(leaseHolder))) return 0
   }
   return 0

@@ -1,4 +1,4 @@
-/** Brings what this process logs of runs into the database while others live who may continue or show them. */
+/** Copies the logs of runs from this process to the database while other servers or workers exist that may continue or show them. */
 import type { ServiceContext } from '../control-plane/services.ts'
 import { findRow } from '../control-plane/store.ts'
 import { tasks } from '../system/pipelines.ts'
@@ -14,18 +14,18 @@ interface Shared {
   from: number | undefined
 }
 export interface LogSharing {
-  /** A log that is being written; gives what is called when it has ended. `isLast`: nobody continues it. */
+  /** Announces a log that is being written. Returns the function to call when it has ended; `isLast` means that nobody continues it. */
   begin(name: LogName): (isLast: boolean) => Promise<void>
-  /** The same threads or workers, whose logs are shared. */
+  /** Wraps threads or workers so that the logs of their tasks are shared. */
   around(dispatch: TaskDispatch): TaskDispatch
-  /** Stores what is left, once. */
+  /** Tries once more to store the logs that are left. */
   stop(): Promise<void>
 }
 
 const EVERY_MS = 2000
 const isLast = ({ status }: TaskOutcome) => status === 'TASK_COMPLETED' || status === 'TASK_FAILED'
 
-/** `isAlways`: nobody reads files of this process, as of a worker. */
+/** With `isAlways` logs are stored even without other servers: nobody reads the files of a worker. */
 export function shareLogs(
   { database, dataFolder }: Pick<ServiceContext, 'database' | 'dataFolder'>,
   { isAlways }: { readonly isAlways: boolean },
@@ -33,7 +33,7 @@ export function shareLogs(
   const { kysely } = database
   const place = placeOf(dataFolder)
   const open = new Set<Shared>()
-  /** Have ended, and could not be stored: the database was away. */
+  /** Logs that have ended but could not be stored, because the database was unreachable. */
   const left = new Set<Shared>()
 
   async function hasOthers(): Promise<boolean> {
@@ -64,7 +64,7 @@ export function shareLogs(
     for (const shared of open) if (open.has(shared)) await inTurn(() => store(shared, false))
   }
 
-  /** A piece is stored once, whoever asks for it. */
+  /** Stores pieces one after another, so that none is stored twice. */
   let last: Promise<unknown> = Promise.resolve()
   function inTurn(act: () => Promise<void>): Promise<void> {
     const own = last.then(act)
@@ -72,7 +72,7 @@ export function shareLogs(
     return own
   }
 
-  // What cannot be stored now is stored later, and a run does not wait for it.
+  // Errors are ignored: the piece is stored later, and a run does not wait for it.
   const looking = repeat(EVERY_MS, storeAll, () => {})
 
   const begin: LogSharing['begin'] = (name) => {

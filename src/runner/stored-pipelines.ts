@@ -36,7 +36,7 @@ export async function readPipeline({ database: { kysely }, secrets }: ServiceCon
   return pipeline as Pipeline
 }
 
-/** The row is locked, so that of two that start a pipeline at once one sees the other's. */
+/** Locks the row of the blueprint, so that of two processes that start a pipeline at once, the second sees the first one's. */
 export async function requireNonePending(transaction: Queries, blueprintId: number): Promise<BlueprintRow | undefined> {
   const [blueprint] = await selectRows(transaction, blueprints, (query) =>
     query.where('id', '=', blueprintId).forUpdate(),

@@ -1,4 +1,4 @@
-/** What a task works on alone. */
+/** Names the leases of a task: the data that only one task may work on at a time. */
 
 import type { TaskRow } from '../control-plane/pipeline-rows.ts'
 import { domainScopesOf, entitiesOf } from '../control-plane/plan/domain-scopes.ts'
@@ -14,7 +14,7 @@ import { ownerOf } from '../plugin-kit/task/family.ts'
 import { findScope, scopeKey } from '../plugin-kit/task/source-task.ts'
 import type { Secrets } from '../secrets.ts'
 
-/** Of a task whose options cannot be read nothing is known; it fails by itself, and says why. */
+/** Decrypts the options of a task. If they cannot be read, they count as empty; the task itself fails later with the reason. */
 export const optionsOfTask = ({ options }: Pick<TaskRow, 'options'>, secrets: Secrets): PlanTask['options'] =>
   createReader().read('options', () => openOptions(options, secrets), {})
 
@@ -27,7 +27,7 @@ export function connectionOfTask(
   return source && connectionId ? `${ownerOf(source).name}:${connectionId}` : null
 }
 
-/** Names of leases. Plugins that share connections share scopes: github_graphql works for github. */
+/** Returns names of leases. Plugins that share connections also share scopes: github_graphql works on those of github. */
 export async function leasesOfTask(
   database: Database,
   plugins: readonly Plugin[],
@@ -46,7 +46,7 @@ export async function leasesOfTask(
       leaseOfScope(plugin.source, connectionId, await findScope(plugin.source, connectionId, { database, options })),
     ]
   } catch (error) {
-    // The task ends with the same sentence before it touches anything.
+    // The task will fail with the same message before it changes anything.
     if (error instanceof UserError) return own
     throw error
   }
@@ -57,7 +57,7 @@ function leaseOfScope(source: PluginSpec, connectionId: number, scope: SettingsR
   return `${ownerOf(source).name} ${connectionId} ${key}`
 }
 
-/** Everything that tasks of a scope work on: itself, and its repository. */
+/** The leases of everything that tasks of a scope work on: the scope itself and its repository. */
 export const leasesOfScope = (
   plugins: readonly Plugin[],
   source: PluginSpec,

@@ -1,4 +1,4 @@
-/** Where the log of a task is, and how it is read. */
+/** Finds and reads the logs of tasks. */
 import { createReadStream } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { type LogName, loggedElsewhere, placeOf, storedPieces } from './workers/
 
 export const logFolder = (dataFolder: string, pipelineId: number): string =>
   join(dataFolder, 'logs', `pipeline-${pipelineId}`)
-/** Undefined for anything else that lies beside them. */
+/** Undefined for any other file or folder. */
 export const pipelineOfFolder = (name: string): number | undefined => {
   const [, id] = /^pipeline-(\d+)$/.exec(name) ?? []
   return id === undefined ? undefined : Number(id)
@@ -29,7 +29,7 @@ export const taskLogName = ({
 }: Pick<TaskRow, 'id' | 'pipeline_row' | 'pipeline_col' | 'plugin'>): string =>
   `task-${id}-${pipeline_row}-${pipeline_col}-${plugin}.log`
 
-/** Of a task, or of the run itself. */
+/** The path of the log of a task, or of the run itself. */
 export const logPath = (
   dataFolder: string,
   pipelineId: number,
@@ -48,7 +48,7 @@ export async function* followTaskLog(context: Context, taskId: number, signal: A
     const task = await findRow(kysely, tasks, { id: taskId })
     if (!task) return
     reader ??= createLogReader(context, { pipelineId: task.pipeline_id, taskId }, task)
-    // The state is read before the log: what was written until the end is seen.
+    // The state is read before the log, so that everything written until the end is included.
     for await (const text of reader.next()) yield text.toString()
     if (isFinished(task.status as TaskStatus)) return
     await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
@@ -56,13 +56,13 @@ export async function* followTaskLog(context: Context, taskId: number, signal: A
 }
 
 interface LogReader {
-  /** What is new since the last time. */
+  /** Yields what is new since the last call. */
   next(): AsyncGenerator<Buffer>
 }
 
 /**
- * The log of a task as one, whoever wrote it: pieces of other machines out of the database, our own lines out of our file.
- * A piece that we stored ourselves says where in the file it ends, so nothing is read twice.
+ * Reads the log of a task as one text: parts of other machines from the database, and parts of this machine from its file. A
+ * stored part of this machine tells where in the file it ends, so nothing is read twice.
  */
 function createLogReader(
   { database: { kysely }, dataFolder }: Context,
@@ -88,13 +88,13 @@ function createLogReader(
       for (const { id, place, endsAt, text } of await storedPieces(kysely, name, after)) {
         after = id
         if (place !== own) {
-          // A server that was killed has lines which it could not store: they come first.
+          // A server that was killed may have lines that it could not store. They come first.
           yield* ownLines({ before: momentOf(text) })
           yield text
         } else if (endsAt > from) {
           const before = from
           yield* ownLines({ until: endsAt })
-          // The file is gone.
+          // The file is gone, so the stored part is used.
           if (from === before) yield text
           from = endsAt
         }
@@ -107,7 +107,7 @@ function createLogReader(
 const MOMENT = /^\d{4}-\d\d-\d\dT[\d:.]+Z /m
 const momentOf = (text: Buffer): string => MOMENT.exec(text.subarray(0, 1000).toString())?.[0] ?? ''
 
-/** Lines begin with their time, in a form that sorts as text. */
+/** Returns the lines before a time. Each line begins with its time, in a form that sorts as text. */
 function linesBefore(chunk: Buffer, moment: string): Buffer {
   let end = 0
   while (end < chunk.length && chunk.subarray(end, end + moment.length).toString() < moment) {
@@ -116,7 +116,7 @@ function linesBefore(chunk: Buffer, moment: string): Buffer {
   return chunk.subarray(0, end)
 }
 
-/** Whole lines only, so that no character is cut. */
+/** Yields only whole lines, so that no character is cut. */
 async function* readFrom(path: string, from: number, until?: number): AsyncGenerator<Buffer> {
   if (until !== undefined && until <= from) return
   try {
@@ -132,7 +132,7 @@ async function* readFrom(path: string, from: number, until?: number): AsyncGener
   }
 }
 
-/** Files of this server as they are, and logs that other machines have written, or have continued, as one text each. */
+/** Packs the log files of this server unchanged, and each log to which other machines contributed as one text. */
 export async function logArchive(context: Context, pipelineId: number): Promise<AsyncIterable<Uint8Array>> {
   const { database, dataFolder } = context
   const folder = logFolder(dataFolder, pipelineId)

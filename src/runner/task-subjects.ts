@@ -1,4 +1,4 @@
-/** What the tasks of a run are about: names that people know, and the scope that a page can lead to. */
+/** Finds the subjects of the tasks of a run: readable names, and the scopes that a page can link to. */
 
 import { newestTasks, type TaskRow } from '../control-plane/pipeline-rows.ts'
 import { taskTitle } from '../control-plane/plan/task-title.ts'
@@ -16,7 +16,7 @@ import { pipelines, subtasks, tasks } from '../system/pipelines.ts'
 type Context = Pick<ServiceContext, 'database' | 'plugins' | 'secrets'>
 type Options = PlanTask['options']
 
-/** Nobody reads the names of more. */
+/** The number of tasks listed at most; nobody reads more names. */
 const MOST_TASKS = 5000
 
 export async function taskSubjects(context: Context, pipelineId: number): Promise<TaskSubject[]> {
@@ -54,7 +54,7 @@ export async function taskSubjects(context: Context, pipelineId: number): Promis
   return subjects
 }
 
-/** What cannot be read names nothing; the task's own record says so. */
+/** Options that cannot be read count as empty. The task itself shows the problem. */
 function readableOptions({ options }: TaskRow, secrets: Context['secrets']): Options {
   try {
     return openOptions(options, secrets) ?? {}
@@ -63,14 +63,14 @@ function readableOptions({ options }: TaskRow, secrets: Context['secrets']): Opt
   }
 }
 
-/** Whose connection a task works with: its own, that of another it stands in for, or one that its options name. */
+/** Finds the plugin whose connection a task uses: its own, the plugin that it stands in for, or one that its options name. */
 function sourceOf({ plugins }: Context, name: string, { pluginName }: Options): PluginSpec | undefined {
   const own = plugins.find((plugin) => plugin.name === name)?.source
   if (own) return ownerOf(own)
   return plugins.find((plugin) => plugin.name === pluginName)?.source
 }
 
-/** Finds the scope that options name; a run has many tasks of few connections. */
+/** Finds the scope that options name. Scopes are cached, because a run has many tasks of few connections. */
 function scopesOfConnections({ database: { kysely } }: Context) {
   const known = new Map<string, Promise<readonly SettingsRow[]>>()
   return async (source: PluginSpec, connectionId: number, options: Options) => {

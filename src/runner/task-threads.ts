@@ -5,27 +5,27 @@ import { createFence } from './fence.ts'
 import type { Begin, HandedTask, TaskDispatch, TaskOutcome } from './task-dispatch.ts'
 import type { FromWorker, ToWorker, WorkerSetup } from './task-worker.ts'
 
-/** Each thread holds a heap and database connections; what is past this number waits its turn. */
+/** Each thread needs a heap and database connections. Tasks beyond this number wait. */
 export const MOST_THREADS = 8
-/** Holds the largest page. */
+/** Enough for the largest page. */
 const HEAP_MB = 1024
-/** A thread that has had nothing to do for so long gives its memory back. */
+/** A thread that was idle for this long is ended, to free its memory. */
 const IDLE_MS = 60_000
-/** A task that was asked to stop and is busy computing does not hear it: then its thread ends with it. */
+/** A task that is busy computing does not notice a request to stop. After this long its thread is ended. */
 const OBEY_MS = 700
 
 interface Thread {
   readonly worker: Worker
   readonly id: string
-  /** Tasks under way; several only when they share a connection, whose pacing and quota live in the thread. */
+  /** The number of running tasks. There are several only when they share a connection, whose pacing and quota are kept in the thread. */
   tasks: number
   connection: string | null
   nap: NodeJS.Timeout | undefined
-  /** Ended by us: its other tasks are not to blame. */
+  /** True when this process ended the thread, so that its other tasks are not to blame. */
   isEnding: boolean
 }
 
-/** All tasks of the thread are lost, and any of them may be the reason. */
+/** The outcome of all tasks of a thread that broke down. Any of them may be the reason. */
 const brokenDown = ({ id: incident }: Thread, cause: string): TaskOutcome => ({
   status: 'TASK_RESUME',
   message: `The thread that ran it broke down: ${cause}.`,
@@ -38,12 +38,12 @@ const causeOf = (error: Error) =>
 export function createTaskThreads(setup: Omit<WorkerSetup, 'fenceMemory'>): TaskDispatch {
   const fence = createFence()
   const threads = new Set<Thread>()
-  /** In the order in which they came; each that is woken looks again, and those that must wait on keep their order. */
+  /** Tasks that wait, in order of arrival. Each checks again when woken, and those that keep waiting keep their order. */
   const waiting = new Set<() => void>()
   const wake = () => {
     for (const look of [...waiting]) look()
   }
-  /** Tasks that run alone, or wait for that: meanwhile no other begins. */
+  /** Tasks that run alone or wait to do so. Meanwhile no other task begins. */
   const alone: HandedTask[] = []
   const mayBegin = (task: HandedTask) =>
     alone.length === 0 || (alone[0] === task && [...threads].every(({ tasks }) => tasks === 0))
@@ -52,10 +52,10 @@ export function createTaskThreads(setup: Omit<WorkerSetup, 'fenceMemory'>): Task
     const worker = new Worker(new URL('./task-worker.ts', import.meta.url), {
       workerData: { ...setup, fenceMemory: fence.memory } satisfies WorkerSetup,
       execArgv: [],
-      // A heap that may grow to gigabytes is collected late: this one takes a third less.
+      // V8 collects a heap late if it may grow to gigabytes. This limit needs a third less memory.
       resourceLimits: { maxYoungGenerationSizeMb: 48, maxOldGenerationSizeMb: HEAP_MB },
     })
-    // Many tasks may listen to one.
+    // Many tasks may listen to one thread.
     worker.setMaxListeners(0)
     const thread: Thread = { worker, id: randomUUID(), tasks: 0, connection: null, nap: undefined, isEnding: false }
     threads.add(thread)
@@ -64,7 +64,7 @@ export function createTaskThreads(setup: Omit<WorkerSetup, 'fenceMemory'>): Task
       clearTimeout(thread.nap)
       wake()
     })
-    // A broken thread takes no further task; without a listener its error would end the process.
+    // A broken thread gets no further tasks. Without a listener its error would end the process.
     worker.on('error', () => threads.delete(thread))
     return thread
   }
@@ -93,7 +93,7 @@ export function createTaskThreads(setup: Omit<WorkerSetup, 'fenceMemory'>): Task
       signal.addEventListener('abort', go)
     })
 
-  /** Undefined when the signal is given while all threads are busy. */
+  /** Returns undefined when the signal is aborted while all threads are busy. */
   async function take(task: HandedTask, signal: AbortSignal): Promise<Thread | undefined> {
     const { connection } = task
     while (!signal.aborted) {
@@ -115,7 +115,7 @@ export function createTaskThreads(setup: Omit<WorkerSetup, 'fenceMemory'>): Task
     wake()
   }
 
-  /** Undefined when the thread was ended because of another task. */
+  /** Returns undefined when the thread was ended because of another task. */
   function runOn(thread: Thread, taskId: number, signal: AbortSignal): Promise<TaskOutcome | undefined> {
     const { worker } = thread
     return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** The thread that runs tasks, one at a time, with a small database pool of its own. */
+/** The thread that runs tasks, with its own small database pool. Several run at the same time only if they share a connection. */
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { addressSecrets } from '../address-secrets.ts'
@@ -17,7 +17,7 @@ export interface WorkerSetup {
   readonly databaseUrl: string
   readonly secretKey: string
   readonly dataFolder: string
-  /** Address of a module that exports `plugins`. */
+  /** The address of a module that exports `plugins`. */
   readonly pluginModule: string
   readonly subtaskDefaults?: readonly string[]
   readonly fenceMemory: SharedArrayBuffer
@@ -28,7 +28,7 @@ export interface FromWorker {
   readonly outcome: TaskOutcome
 }
 
-/** Reading a table, writing another, a lookup and the progress at once. */
+/** Enough to read a table, write another, look something up and store the progress at the same time. */
 const CONNECTIONS = 5
 
 const setup = workerData as WorkerSetup
@@ -36,7 +36,7 @@ const config = readConfig(process.env)
 for (const secret of [setup.secretKey, ...addressSecrets(setup.databaseUrl), ...secretsOf(config)]) {
   keepSecret(secret)
 }
-// On Linux this concerns the calling thread alone: whoever waits for the API comes first.
+// On Linux this sets the priority of the calling thread only, so that API requests are answered first.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
 
 const fence = createFence(setup.fenceMemory)
@@ -55,7 +55,7 @@ async function open(): Promise<TaskEnvironment> {
   }
 }
 let environment: Promise<TaskEnvironment> | undefined
-/** Opened again after a failure: the database may have been away. */
+/** Opened again after a failure, because the database may have been unreachable. */
 const opened = (): Promise<TaskEnvironment> => {
   environment ??= open().catch((error) => {
     environment = undefined
@@ -63,7 +63,7 @@ const opened = (): Promise<TaskEnvironment> => {
   })
   return environment
 }
-// Before the first task comes; a failure is told to whoever asks for one.
+// Opens everything before the first task arrives. A failure is reported to the next task.
 opened().catch(() => {})
 
 const running = new Map<number, AbortController>()
@@ -79,7 +79,7 @@ parentPort?.on('message', async (message: ToWorker) => {
     )
     .catch((error) => failedBy(error))
   running.delete(taskId)
-  // The thread may end with its task.
+  // The thread may be ended after its task.
   await flushTraces()
   parentPort?.postMessage({ taskId, outcome } satisfies FromWorker)
 })

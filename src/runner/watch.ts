@@ -7,9 +7,9 @@ import { findRow } from '../control-plane/store.ts'
 import { UnavailableError, UserError } from '../errors.ts'
 import { pipelines } from '../system/pipelines.ts'
 
-/** Asked of the database, so that any server can show a run of any other. */
+/** Polls the database, so that any server can show the run of any other. */
 const LOOK_MS = 500
-/** A database that restarts is back by then; whoever watches need not know of it. */
+/** A database that restarts is back within this time, so the client need not notice. */
 const PATIENCE_MS = 120_000
 
 export async function* watchPipeline(
@@ -31,7 +31,7 @@ export async function* watchPipeline(
       last = text
       if (isFinished(event.pipeline.status)) return
     }
-    // Of a run with thousands of tasks a look takes long: who watches it must not keep the server busy.
+    // Reading a run with thousands of tasks takes long, and watching it must not keep the server busy.
     const pause = Math.max(LOOK_MS, 4 * (performance.now() - begun))
     await sleep(pause, undefined, { signal }).catch(() => {})
   }

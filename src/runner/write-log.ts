@@ -1,4 +1,4 @@
-/** Writes the log of a task or a run into its file. What cannot be written is missing from the log, and nothing else suffers. */
+/** Writes the log of a task or a run to its file. Lines that cannot be written are missing from the log, and nothing else suffers. */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { counted } from '../counted.ts'
@@ -11,10 +11,13 @@ export interface TaskLog {
   close(): void
 }
 
-/** After a failure it is tried again no sooner: a disk that is full is full for the next line, too. */
+/** The pause after a failure. A disk that is full will also be full for the next line. */
 const PAUSE_MS = 1000
 
-/** Appends at once, so that a reader follows and a crash loses nothing; secrets are redacted. The server's log gets it, too. */
+/**
+ * Appends each line at once, so that readers can follow and a crash loses nothing. Secrets are redacted. The log of the server
+ * gets the lines too.
+ */
 export function createTaskLog(path: string, place: WorkPlace): TaskLog {
   const file = createAppender(path)
   let missing = 0
@@ -52,7 +55,7 @@ export function createTaskLog(path: string, place: WorkPlace): TaskLog {
 
 const missingWords = (count: number) => `${counted(count, 'line')} ${count === 1 ? 'is' : 'are'} missing here`
 
-/** Whole lines only: what a disk took the beginning of is ended before the next one begins. */
+/** If a line was only partly written, ends it before the next one begins. */
 function createAppender(path: string) {
   let file: number | undefined
   let isWithinLine = false

@@ -1,4 +1,4 @@
-/** Who may use the API and the web page. */
+/** Tables for access to the API and the web page. */
 import {
   bigint,
   defineTable,
@@ -99,11 +99,11 @@ export const encryptionKeys = defineTable(
   {
     /** Always `current`. */
     id: key(string(20)),
-    /** Of the key that everything is encrypted with. */
+    /** The fingerprint of the key that everything is encrypted with. */
     fingerprint: string(64),
-    /** Of the key that is about to take its place; empty when none is. */
+    /** The fingerprint of the key that is about to replace it; empty when there is none. */
     next_fingerprint: string(64),
-    /** Of digests made with an earlier key. */
+    /** The key of the digests, kept after the encryption key was replaced. Empty until then. */
     digest_key: sealed(text()),
     ...written,
   },

@@ -1,4 +1,4 @@
-/** Who is told when a number goes wrong, and once a week how things went. A module of tables exports tables and nothing else. */
+/** Tables for alerts about bad numbers, and for weekly digests. This module must export only tables. */
 import {
   bigint,
   boolean,
@@ -24,40 +24,40 @@ export const alerts = defineTable(
     name: string(),
     /** `threshold` or `digest`. */
     kind: string(20),
-    /** Empty: a digest of all projects. */
+    /** Empty for a digest of all projects. */
     project_name: indexed(string()),
     metric: string(100),
     /** `above` or `below`. */
     direction: string(10),
     /** In the unit of the metric. */
     threshold: double(),
-    /** The value is calculated over this many days. */
+    /** The number of days over which the value is calculated. */
     window_days: integer(),
-    /** It is told of when it has been so for that long. */
+    /** For how many days the limit must be broken before a message is sent. */
     for_days: integer(),
-    /** 0 is Sunday, in UTC as the hour. */
+    /** The day of a digest; 0 is Sunday. Day and hour are in UTC. */
     weekday: integer(),
     hour: integer(),
     /** `webhook` or `slack`. */
     target: string(20),
-    /** Whoever knows it may send there. */
+    /** Encrypted, because anybody who knows the address can send messages to it. */
     url: sealed(text()),
-    /** What messages to a webhook are signed with. */
+    /** The key that signs messages to a webhook. */
     secret: sealed(text()),
     enable: boolean(),
-    /** `fine`, `pending`, `broken`, `no data`; empty: nobody has looked yet. */
+    /** `fine`, `pending`, `broken` or `no data`; empty before the first check. */
     state: string(20),
     broken_since: timestamp(),
     value: optional(double()),
-    /** The value as it was said; empty: nobody has looked yet. */
+    /** The value in words, as in messages; empty before the first check. */
     value_words: string(255),
-    /** When somebody looked, or when the last digest was made. */
+    /** The time of the last check, or of the last digest. */
     looked_at: timestamp(),
-    /** Why nobody could. */
+    /** Why the last check failed. */
     problem: text(),
-    /** It was told that it is broken, and not yet that it has recovered. */
+    /** True when a message said that the limit is broken, and none yet that the value has recovered. */
     is_told: boolean(),
-    /** Grows with every change: of two servers that decide at once, one does. */
+    /** Increases with every change, so that of two servers that decide at the same time only one succeeds. */
     version: bigint(),
     ...written,
   },
@@ -75,7 +75,7 @@ export const alertMessages = defineTable(
     /** `waiting`, `sent` or `failed`. */
     state: indexed(string(20)),
     attempts: integer(),
-    /** Nobody tries before; whoever tries puts it off first, so that no other does. */
+    /** The time of the next attempt. A server that tries postpones it first, so that no other server tries too. */
     due_at: timestamp(),
     sent_at: timestamp(),
     response_code: integer(),

@@ -1,4 +1,4 @@
-/** Dashboards that people arranged, and links by which anybody may look at one. */
+/** Tables for dashboards that users composed, and for public links to dashboards. */
 import {
   bigint,
   defineTable,
@@ -31,7 +31,7 @@ export const sharedDashboards = defineTable(
   '_weir_shared_dashboards',
   {
     id: generated(key(bigint())),
-    /** Of the token in its address, which is stored nowhere. */
+    /** The digest of the token in its address. The token itself is stored nowhere. */
     token_digest: unique(string(64)),
     dashboard: indexed(string(100)),
     title: string(100),

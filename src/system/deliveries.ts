@@ -1,4 +1,4 @@
-/** What tools pushed. A module of tables exports tables and nothing else. */
+/** Tables for data that tools push. This module must export only tables. */
 import {
   bigint,
   bytes,
@@ -18,31 +18,31 @@ export const webhookDeliveries = defineTable(
   {
     connection_id: indexed(bigint(), 'newest'),
     id: indexed(key(generated(bigint())), 'newest'),
-    /** Of a source whose own webhooks come here; empty: a webhook connection, to which anybody may send. */
+    /** The source that sends its own webhooks here. Empty for a webhook connection, to which any tool may send. */
     plugin: string(60),
-    /** Such as `deployments`, or the source's name of the event. */
+    /** The kind of message, such as `deployments`, or the name that the source gives the event. */
     kind: string(100),
-    /** The source's own: the same when it sends it again. */
+    /** The id that the source gives the delivery. It is the same when the source sends the delivery again. */
     delivery_id: indexed(string(191)),
-    /** What it is about, by the source's name. */
+    /** The scope that it is about, by its name in the source. */
     scope: string(),
-    /** `waiting`, `applied`, `ignored`, `refused` or `failed`; empty of a webhook connection. */
+    /** `waiting`, `applied`, `ignored`, `refused` or `failed`; empty for a webhook connection. */
     state: indexed(string(20)),
-    /** What it changed, or why nothing. */
+    /** What the delivery changed, or why it changed nothing. */
     effect: text(),
-    /** Where it was sent to, without what follows the question mark. */
+    /** The path that it was sent to, without the query. */
     path: string(500),
     sender: string(),
     address: string(100),
-    /** Of our answer; below 300 it was taken. */
+    /** The HTTP status of Weir's answer. Below 300 the delivery was accepted. */
     status: integer(),
-    /** Why it was not taken. */
+    /** Why the delivery was not accepted. */
     message: text(),
-    /** Its beginning, secrets masked. */
+    /** The beginning of the payload, with secrets masked. */
     payload: text(),
-    /** The whole of what can be applied again, secrets masked. */
+    /** The whole payload of a delivery that can be applied again, with secrets masked. */
     body: bytes(),
-    /** Of the whole. */
+    /** The length of the whole payload. */
     characters: bigint(),
     ...written,
   },

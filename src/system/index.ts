@@ -1,4 +1,4 @@
-/** Every table of the framework. A module named here exports tables and nothing else. */
+/** All tables of the framework. The modules imported here must export only tables. */
 import type { AnyTable, SchemaOf } from '../database/table.ts'
 import * as access from './access.ts'
 import * as alerts from './alerts.ts'

@@ -1,4 +1,4 @@
-/** Runs of blueprints, down to the single subtask. */
+/** Tables for runs of blueprints, their tasks and subtasks. */
 import {
   bigint,
   boolean,
@@ -21,7 +21,7 @@ export const pipelines = defineTable(
     id: generated(key(bigint())),
     name: indexed(string(191)),
     blueprint_id: indexed(bigint()),
-    /** Stays empty: see `_weir_plans`. */
+    /** Always empty: plans are stored in `_weir_plans`. */
     plan: text(),
     total_tasks: bigint(),
     finished_tasks: bigint(),

@@ -1,4 +1,4 @@
-/** Projects and the blueprints that say what to collect for them, and when. */
+/** Tables for projects, and for the blueprints that say what to collect for them and when. */
 import {
   bigint,
   boolean,
@@ -47,7 +47,7 @@ export const blueprints = defineTable(
     name: whole(text()),
     project_name: string(),
     mode: text(),
-    /** Stays empty, as do the two below: plans are in `_weir_plans`, so that nobody reads them who only wants the rest. */
+    /** Always empty, like `before_plan` and `after_plan`. Plans are stored in `_weir_plans`, so that other reads do not load them. */
     plan: text(),
     enable: boolean(),
     cron_config: whole(text()),
@@ -116,7 +116,7 @@ export const plans = defineTable(
     subject_id: key(bigint()),
     /** `plan`, `beforePlan` or `afterPlan`. */
     field: key(string(20)),
-    /** Of its JSON: what is too long for an answer is not read. */
+    /** The length of the JSON. Plans that are too long for an answer are not read. */
     characters: bigint(),
     content: sealed(text()),
     ...written,
@@ -129,7 +129,7 @@ export const configTemplates = defineTable(
   {
     /** Such as `connections/github/main`. */
     subject: key(string(255)),
-    /** A list: where in it, the text with its variables, and what came of it unless that is a secret. */
+    /** A list. Each entry has the place in the subject, the text with its variables, and the resulting value unless that is a secret. */
     templates: json(),
     ...written,
   },

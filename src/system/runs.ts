@@ -1,4 +1,4 @@
-/** Which server runs what, which ticks were seen, and how far tasks are. */
+/** Tables for servers and what they run, for handled schedule ticks, and for the progress of tasks. */
 import {
   bigint,
   boolean,
@@ -17,21 +17,21 @@ export const servers = defineTable(
   '_weir_servers',
   {
     holder: key(string(200)),
-    /** Grows while the server lives; others judge by whether it does, not by anybody's clock. */
+    /** Increases while the server is alive. Others judge by whether it increases, and not by any clock. */
     beats: bigint(),
-    /** `server` or `worker`; empty: a command that deletes data. */
+    /** `server` or `worker`; empty for a command that deletes data. */
     role: string(20),
     host: string(),
     version: string(40),
-    /** Tasks at a time; 0 for a server that leaves them to workers. */
+    /** The number of tasks at a time; 0 for a server that leaves them to workers. */
     concurrency: bigint(),
-    /** How much it used of the memory that it may have, at its last beat. */
+    /** The share of its available memory that it used at its last heartbeat, in percent. */
     memory_percent: bigint(),
-    /** How many processes its machine had ended for lack of memory, at its last beat; empty: it does not tell. */
+    /** The number of processes that its machine had killed for lack of memory, at its last heartbeat; null when unknown. */
     memory_kills: optional(bigint()),
-    /** It takes nothing new, and will stop. */
+    /** True when it takes no new tasks and will stop. */
     is_draining: boolean(),
-    /** Why the collection stands still as far as only this process may know, such as its disk; empty: it does not. */
+    /** The reason for a standstill that only this process may be able to detect, such as a full disk; empty when there is none. */
     standstill: json(),
     ...written,
   },
@@ -55,9 +55,9 @@ export const scopeLeases = defineTable(
     /** A scope of a connection, a repository or a project. */
     name: key(string(400)),
     holder: string(200),
-    /** Of this lease alone: whoever ends it ends no later one. */
+    /** Unique for each lease, so that ending this one can never end a later one. */
     token: indexed(string(40)),
-    /** 0: it is held to delete data; -1: to apply a delivery. */
+    /** 0 while data is deleted, -1 while a delivery is applied. */
     task_id: bigint(),
     pipeline_id: bigint(),
     ...written,
@@ -69,7 +69,7 @@ export const blueprintTicks = defineTable(
   '_weir_blueprint_ticks',
   {
     blueprint_id: key(bigint()),
-    /** Ticks up to this moment have been run, or were before the schedule was set. */
+    /** Ticks up to this time have been handled, or were before the schedule was set. */
     ticked_at: timestamp(),
     ...written,
   },
@@ -80,9 +80,9 @@ export const wantedCalculations = defineTable(
   '_weir_wanted_calculations',
   {
     blueprint_id: key(bigint()),
-    /** When the first message came that no calculation has seen; empty: all have been seen. */
+    /** When the first message arrived that no calculation has included; null when all are included. */
     wanted_at: indexed(timestamp()),
-    /** The last run that calculated because of messages; 0: none. */
+    /** The last run that calculated because of messages; 0 when there was none. */
     pipeline_id: indexed(bigint()),
     ...written,
   },
@@ -94,16 +94,16 @@ export const connectionStates = defineTable(
   {
     plugin: key(string(100)),
     connection_id: key(bigint()),
-    /** Of the last test or collection that the source answered as it should. */
+    /** The time of the last test or collection that succeeded. */
     succeeded_at: timestamp(),
-    /** Of the last one that failed, with the reason. */
+    /** The time of the last one that failed; `failure` is the reason. */
     failed_at: timestamp(),
     failure: text(),
-    /** The last run that collected with it; 0: none. */
+    /** The last run that collected with the connection; 0 when there was none. */
     pipeline_id: bigint(),
     collected_at: timestamp(),
     requests_left: optional(bigint()),
-    /** When the source said so. */
+    /** When the source reported `requests_left`. */
     counted_at: timestamp(),
     ...written,
   },
@@ -115,7 +115,7 @@ export const taskProgress = defineTable(
   {
     task_id: key(bigint()),
     plugin: string(100),
-    /** Equal for tasks with equal options, so that a run can be compared with the one before. */
+    /** The same for tasks with the same options, so that a run can be compared with the one before. */
     scope_mark: indexed(string(40)),
     subtask: string(191),
     finished_subtasks: bigint(),

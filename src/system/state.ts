@@ -1,4 +1,4 @@
-/** What the machinery remembers between runs. */
+/** Tables for the state that is kept between runs, and for imports and restores. */
 import {
   bigint,
   boolean,
@@ -111,15 +111,15 @@ export const lockingStub = defineTable(
 export const imports = defineTable(
   '_weir_imports',
   {
-    /** Of what was imported; `devlake` is the only one. */
+    /** The kind of import; `devlake` is the only one. */
     id: key(string(20)),
-    /** Host and name of the database that it came from; of one that was adopted in place, its own. */
+    /** Host and name of the database that it came from. For a database that was adopted in place, its own. */
     origin: string(),
     is_in_place: boolean(),
     with_secrets: boolean(),
-    /** Null: it was interrupted, and no server starts on this database before it is complete. */
+    /** Null when the import is not complete. Then no server starts on this database. */
     finished_at: timestamp(),
-    /** What was found out before the first row: tables and columns that stay behind, and why. */
+    /** The findings before the first row was copied: tables and columns that are left behind, and why. */
     findings: json(),
     ...written,
   },
@@ -131,10 +131,10 @@ export const importedTables = defineTable(
   {
     table_name: key(string(191)),
     records: bigint(),
-    /** The key of the last row that was looked at. */
+    /** The key of the last row that was processed. */
     last_key: json(),
     is_finished: boolean(),
-    /** Reasons, with the number of rows that stayed behind for each. */
+    /** Reasons, each with the number of rows left behind for it. */
     left_out: json(),
     ...written,
   },

@@ -1,4 +1,4 @@
-/** Tasks that workers run, and what all processes together may ask of sources. A module of tables exports tables and nothing else. */
+/** Tables for tasks that workers run, and for the request budgets that all processes share. This module must export only tables. */
 import {
   bigint,
   boolean,
@@ -17,27 +17,27 @@ export const taskRuns = defineTable(
   '_weir_task_runs',
   {
     task_id: key(bigint()),
-    /** Of this attempt: whoever has an older one can do nothing. */
+    /** Identifies the attempt. A process with an older token cannot change anything. */
     token: string(40),
     pipeline_id: bigint(),
     project: string(),
     plugin: string(100),
-    /** Orders what waits, so that projects share the workers. */
+    /** The order of waiting tasks, by which projects share the workers. */
     position: bigint(),
-    /** Tokens of the leases that go to whoever takes the task. */
+    /** Tokens of the leases that pass to the worker that takes the task. */
     leases: json(),
-    /** The server that handed it out, and the version of its code. */
+    /** The server that handed the task out; `version` is the version of its code. */
     coordinator: string(200),
     version: string(40),
-    /** Nothing else may run in the worker that takes it. */
+    /** True when nothing else may run in the worker that takes the task. */
     is_alone: boolean(),
-    /** The worker that takes nothing else until it can take this one. */
+    /** A worker that takes nothing else until it can take this task. */
     reserved_by: string(200),
-    /** Empty: nobody has taken it. */
+    /** Empty until a worker has taken the task. */
     worker: indexed(string(200)),
-    /** JSON; empty while it waits or runs. */
+    /** JSON; empty while the task waits or runs. */
     outcome: text(),
-    /** Why a worker did not take it. */
+    /** Why a worker did not take the task. */
     note: text(),
     ...written,
   },
@@ -48,10 +48,10 @@ export const taskLogs = defineTable(
   '_weir_task_logs',
   {
     id: generated(key(bigint())),
-    /** 0: the log of the run itself. */
+    /** 0 for the log of the run itself. */
     task_id: indexed(bigint()),
     pipeline_id: indexed(bigint()),
-    /** The data folder that has the file, and where in the file this piece ends. */
+    /** The name of the data folder that has the file. `ends_at` is the position in the file at which this piece ends. */
     place: string(40),
     ends_at: bigint(),
     /** Whole lines, compressed with gzip. */
@@ -65,10 +65,13 @@ export const interruptions = defineTable(
   '_weir_interruptions',
   {
     task_id: key(bigint()),
-    /** What happened, equal for all tasks that it interrupted: the server or worker that ended, or a thread of it. */
+    /**
+     * Identifies the event, and is the same for all tasks that it interrupted: the server or worker that ended, or one of its
+     * threads.
+     */
     incident: key(string(200)),
     pipeline_id: indexed(bigint()),
-    /** It ended without a word, and the task may be the reason. */
+    /** True when it died silently, so that the task may be the reason. */
     is_loss: boolean(),
     cause: text(),
     ...written,
@@ -79,15 +82,18 @@ export const interruptions = defineTable(
 export const requestBudgets = defineTable(
   '_weir_request_budgets',
   {
-    /** A hash: of a credential and a class of requests, or of a connection with a limit of its own. */
+    /** A hash of a credential and a class of requests, or of a connection that has its own limit. */
     name: key(string(64)),
-    /** What the source last said is left. */
+    /** The number of requests that the source last reported as left. */
     remaining: bigint(),
-    /** Requests that may have been sent since. */
+    /** The number of requests that may have been sent since then. */
     reserved: bigint(),
-    /** When the source allows new ones, or when the next request of an even pace may start: milliseconds by the database's clock. */
+    /**
+     * When the source allows new requests, or when the next request of an even pace may start, in milliseconds of the clock of
+     * the database.
+     */
     next_at: bigint(),
-    /** Somebody asks the source what it allows. */
+    /** True while a process asks the source what it allows. */
     is_probing: boolean(),
     ...written,
   },

@@ -10,8 +10,8 @@ export interface Account {
 const ACCOUNT = 'weir'
 
 /**
- * The account that runs the server and owns its files; undefined: the one that runs this process.
- * PostgreSQL refuses to run as root, so root hands it to the owner of the data, or to a system account.
+ * The account that runs the server and owns its files; undefined means the one that runs this process. PostgreSQL refuses to
+ * run as root. So root runs the server as the owner of the data, or as a system account.
  */
 export function serverAccount(folder: string): Account | undefined {
   const uid = process.getuid?.()

@@ -17,8 +17,8 @@ import type { Account } from './account.ts'
 import { type Programs, runAs } from './programs.ts'
 
 /**
- * The files of one embedded server: `data/` is PostgreSQL's, `url` holds the address with the password (0600),
- * `server.log` what PostgreSQL says.
+ * The files of one embedded server: `data/` belongs to PostgreSQL, `url` holds the address with the password (0600), and
+ * `server.log` the log of PostgreSQL.
  */
 export const dataOf = (folder: string) => join(folder, 'data')
 export const logOf = (folder: string) => join(folder, 'server.log')
@@ -32,7 +32,7 @@ export function writeUrl(folder: string, url: URL): void {
   renameSync(fresh, urlFileOf(folder))
 }
 
-/** Makes the cluster when there is none yet; whole or not at all. */
+/** Creates the cluster if there is none, completely or not at all. */
 export function ensureCluster(folder: string, programs: Programs, account: Account | undefined): void {
   if (existsSync(dataOf(folder))) {
     refuseOtherVersion(folder, programs)
@@ -57,7 +57,7 @@ function createCluster(folder: string, programs: Programs, account: Account | un
   try {
     const password = randomBytes(24).toString('base64url')
     const passwordFile = join(fresh, 'password')
-    // The account owns what it needs and nothing else: root must not follow links that it could plant.
+    // The account owns only what it needs: root must not follow links that the account could create.
     mkdirSync(fresh, { mode: account ? 0o711 : 0o700 })
     mkdirSync(dataOf(fresh), { mode: 0o700 })
     writeFileSync(passwordFile, password, { mode: 0o600 })
@@ -75,7 +75,7 @@ function createCluster(folder: string, programs: Programs, account: Account | un
       `--pwfile=${dataPath}/../password`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // Sorts by code point as C does, and yet knows that Ä is the capital of ä.
+      // Sorts by code point like C, but still knows that Ä is the capital of ä.
       '--locale=C',
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
@@ -86,12 +86,12 @@ function createCluster(folder: string, programs: Programs, account: Account | un
     renameSync(fresh, folder)
   } catch (error) {
     rmSync(fresh, { recursive: true, force: true })
-    // Another start was faster; its cluster is as good.
+    // Another process was faster. Its cluster is used.
     if (!existsSync(dataOf(folder))) throw error
   }
 }
 
-/** Clusters that a killed first start left half made. */
+/** Removes incomplete clusters that a killed first start left behind. */
 function removeAbandoned(folder: string): void {
   const prefix = `${basename(folder)}.new-`
   for (const name of readdirSync(dirname(folder))) {
@@ -109,13 +109,16 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The sentence that says why, in what PostgreSQL's programs wrote. Later ones are mostly consequences. */
+/**
+ * Finds the reason for a failure in the output of PostgreSQL's programs. The first message is taken, since later ones are
+ * mostly consequences.
+ */
 export const failureIn = (output: string): string | undefined =>
   [...output.matchAll(/(?:FATAL|PANIC|error|^postgres): +(.+)/gm)]
     .map(([, reason]) => reason)
     .find((it) => !/starting up/.test(it!))
 
-/** What the user can do about a failure of the embedded server. */
+/** Turns a failure of the embedded server into an error that says what the user can do. */
 export function explain(error: unknown, folder: string): UserError {
   if (error instanceof UserError) return error
   const reason = messageOf(error)

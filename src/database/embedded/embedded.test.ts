@@ -196,7 +196,7 @@ it('names a folder that is none', async () => {
 })
 
 it('names a folder that it may not write to', async () => {
-  // Not even root may make folders there.
+  // Not even root may create folders in /sys.
   await expect(start('/sys/weir')).rejects.toThrow(/cannot write to \/sys\/weir: .+ DATA_FOLDER/)
 })
 

@@ -10,11 +10,11 @@ import { dataOf, ensureCluster, explain, failureIn, isAlive, logOf, readUrl, wri
 import { findPrograms, type Programs, runAs } from './programs.ts'
 
 export interface EmbeddedOptions {
-  /** Server settings beside our own, such as fsync: 'off' in tests. */
+  /** Server settings in addition to the standard ones, such as fsync: 'off' in tests. */
   readonly settings?: Readonly<Record<string, string>>
-  /** One line for each step that a user may wait for. */
+  /** Receives one line for each step that a user may have to wait for. */
   readonly onProgress?: (line: string) => void
-  /** The server died, and could not be started again. */
+  /** Called when the server died and could not be started again. */
   readonly onLost?: (error: Error) => void
 }
 
@@ -23,15 +23,13 @@ export interface Embedded {
   stop(): Promise<void>
 }
 
-/** Whether an earlier start made one: who only reads does not make it. */
+/** True when an earlier start created a database. Commands that only read do not create one. */
 export const hasEmbedded = (folder: string): boolean => existsSync(dataOf(join(resolve(folder), 'postgres')))
 
 /**
- * A PostgreSQL server of our own, with its data in `folder`.
- *
- * Every process that uses the folder holds a shared advisory lock for as long as it lives. The last one to leave gets
- * the lock for itself and stops the server; so `weir collect` beside `weir up` shares one server, and one that a killed
- * process left behind is found running, told of and used.
+ * Starts a PostgreSQL server with its data in `folder`, or uses the running one. Every process that uses the folder holds a
+ * shared advisory lock as long as it lives. The last one to leave gets the lock exclusively and stops the server. So
+ * `weir collect` and `weir up` share one server. A server that a killed process left behind is found, reported and used.
  */
 export async function startEmbedded(folder: string, options: EmbeddedOptions = {}): Promise<Embedded> {
   const home = join(resolve(folder), 'postgres')
@@ -56,7 +54,7 @@ interface Server {
 /** 'weir' in ASCII. */
 const LOCK = 0x77656972
 
-/** Keeps one connection with the shared lock, and starts the server again when it dies under us. */
+/** Keeps one connection with the shared lock, and starts the server again when it dies. */
 async function hold(server: Server): Promise<Embedded> {
   let stopping = false
   let connection = await attach(server)
@@ -73,7 +71,7 @@ async function hold(server: Server): Promise<Embedded> {
       connection = await attach(server)
       if (stopping) return await release(connection, server.home)
       watch()
-      // Pools keep the address that they were given.
+      // Existing pools keep the old address, so the server must come back at the same one.
       if (readUrl(server.home).href !== url) throw new Error('its port is taken by another program')
     } catch (error) {
       server.options.onLost?.(explain(error, server.home))
@@ -102,13 +100,13 @@ async function attach(server: Server): Promise<pg.Client> {
       await client.query('select pg_advisory_lock_shared($1)', [LOCK])
       return client
     } catch (error) {
-      // Its last user left, and it went down between our connecting and our locking.
+      // The last user of the server left, and it stopped between the connection and the lock.
       if (attempt === 5) throw error
     }
   }
 }
 
-/** Nobody holds the shared lock: whoever started it did not live to stop it. */
+/** True when nobody holds the shared lock: the process that started the server was killed before it could stop it. */
 async function isAbandoned(client: pg.Client): Promise<boolean> {
   const held = await client.query(
     `select from pg_locks where locktype = 'advisory' and objid = $1 and database = (select oid from pg_database where datname = current_database())`,
@@ -123,24 +121,24 @@ async function release(client: pg.Client, home: string): Promise<void> {
     await client.query('select pg_advisory_unlock_shared($1)', [LOCK])
     const { rows } = await client.query('select pg_try_advisory_lock($1) as last', [LOCK])
     if (rows[0].last && pid !== undefined) {
-      process.kill(pid, 'SIGINT') // PostgreSQL's "fast" shutdown: ends sessions, writes everything down
-      // The file goes last. The process itself may linger as a zombie where nobody reaps orphans.
+      process.kill(pid, 'SIGINT') // PostgreSQL's "fast" shutdown: it ends sessions and writes everything to disk
+      // PostgreSQL removes this file last. The process itself may remain as a zombie where nothing reaps orphans.
       for (const deadline = Date.now() + 60_000; postmasterOf(home)?.pid === pid && Date.now() < deadline; )
         await sleep(20)
     }
   } catch {
-    // Gone already: what was to be reached.
+    // The server is gone already, which was the aim.
   }
   await client.end().catch(() => {})
 }
 
-/** The server that uses this folder, if there is one: started beside us, or left behind by a killed process. */
+/** Connects to the server that uses this folder, if there is one, started by another process or left behind by a killed one. */
 async function connectToRunning(home: string): Promise<pg.Client | undefined> {
   for (const deadline = Date.now() + 60_000; Date.now() < deadline; await sleep(50)) {
     const running = postmasterOf(home)
     if (!running) return undefined
     if (!isServerOf(home, running.pid)) {
-      // Left by a crash. PostgreSQL would refuse to start for any program that has this number now.
+      // The file was left by a crash. PostgreSQL would refuse to start because of any program that has this process id now.
       rmSync(join(dataOf(home), 'postmaster.pid'), { force: true })
       return undefined
     }
@@ -168,7 +166,7 @@ async function launch(server: Server): Promise<pg.Client> {
       unix_socket_directories: '',
       timezone: 'UTC',
       log_timezone: 'UTC',
-      // The defaults are for small memories, and for disks where jumping about is dear.
+      // PostgreSQL's defaults are for little memory, and for disks with slow random access.
       shared_buffers: '256MB',
       random_page_cost: '1.1',
       ...options.settings,
@@ -176,7 +174,7 @@ async function launch(server: Server): Promise<pg.Client> {
     const log = openLog(home)
     const run = runAs(account, dataOf(home))
     const parameters = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-    // Detached: Ctrl-C reaches every process of the terminal, and the server has to outlive our last statements.
+    // Detached, because Ctrl-C reaches every process of the terminal and the server must outlive the last statements of this one.
     const child = spawn(programs.postgres, ['-D', run.dataPath, ...parameters], {
       ...run.options,
       detached: true,
@@ -197,7 +195,7 @@ async function launch(server: Server): Promise<pg.Client> {
       writeUrl(home, url)
       return client
     }
-    // The port went between our look and its; or backends of a killed server are still on their way out.
+    // The port was taken after it was found free, or processes of a killed server are still ending.
     const reason = failureIn(readFileSync(logOf(home), 'utf8').slice(log.start)) ?? ended
     const passing = /Address already in use|could not create any TCP|shared memory block|lock file/.test(reason ?? '')
     if (!passing || attempt === 20) throw new Error(reason)
@@ -207,7 +205,7 @@ async function launch(server: Server): Promise<pg.Client> {
   }
 }
 
-/** A connection, as soon as the server takes one: recovery after a crash can take its time. Undefined: it ended. */
+/** Waits until the server accepts connections; recovery after a crash can take a while. Undefined when the server ended. */
 async function untilReady(url: URL, isRunning: () => boolean): Promise<pg.Client | undefined> {
   while (isRunning()) {
     const client = await connect(url).catch((error) => {
@@ -222,13 +220,13 @@ async function untilReady(url: URL, isRunning: () => boolean): Promise<pg.Client
 
 async function connect(url: URL): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url.href, application_name: 'weir embedded', keepAlive: true })
-  // Without a listener a broken connection ends the process; those who care listen for 'end'.
+  // Without a listener a broken connection would end the process. Code that needs to know listens for 'end'.
   client.on('error', () => {})
   await client.connect()
   return client
 }
 
-/** Refused, cut off, or 57P03: starting up or shutting down. */
+/** True when the connection was refused or cut off, or when the server is starting up or shutting down (57P03, 57P01). */
 const isTransient = (error: { code?: string; message?: string }) =>
   ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P03', '57P01'].includes(error.code ?? '') ||
   /terminated unexpectedly/.test(error.message ?? '')
@@ -241,7 +239,10 @@ function postmasterOf(home: string): { pid: number; port: string | undefined } |
   return { pid: Number(lines[0]), port: lines[3] || undefined }
 }
 
-/** Alive, not a zombie, and at work in this folder: after a restart or a copy the number may be another program's. */
+/**
+ * True when the process is alive, not a zombie, and works in this folder. After a restart or a copy the process id may belong
+ * to another program.
+ */
 function isServerOf(home: string, pid: number): boolean {
   if (!(pid > 0) || !isAlive(pid)) return false
   try {
@@ -251,7 +252,7 @@ function isServerOf(home: string, pid: number): boolean {
     const isZombie = /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
     return !isZombie && readlinkSync(`/proc/${pid}/cwd`) === realpathSync(dataOf(home))
   } catch {
-    return false // gone meanwhile, or of another user, whereas ours runs as the owner of the data
+    return false // it ended meanwhile, or belongs to another user, while Weir's server runs as the owner of the data
   }
 }
 
@@ -268,7 +269,7 @@ const isFree = (port: number): Promise<boolean> =>
     probe.listen(port, '127.0.0.1', () => probe.close(() => done(true)))
   })
 
-/** Below the ports that systems give to outgoing connections, so that it is likely free at the next start as well. */
+/** Searches below the ports that systems use for outgoing connections, so that the port is probably free at the next start too. */
 async function findFreePort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const port = 20_000 + Math.floor(Math.random() * 10_000)

@@ -16,12 +16,12 @@ export const serverEnvironment = { PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C
 /** Spawn options that hand a program to the account, and the path under which it sees the data folder. */
 export function runAs(account: Account | undefined, dataFolder: string): { options: SpawnOptions; dataPath: string } {
   const options = { cwd: dataFolder, env: serverEnvironment, ...account }
-  // The account may be unable to walk the path to the data, as in a clone under /root. The folder is entered while
-  // still root, and PostgreSQL, which works inside its data folder, is told to look right there.
+  // The account may not be able to access the path to the data, for example in a clone under /root. So root enters the folder,
+  // and PostgreSQL, which works inside its data folder, uses the current directory as its path.
   return { options, dataPath: account ? '/proc/self/cwd' : dataFolder }
 }
 
-/** The programs of the npm package for this platform, in a place where the account can execute them. */
+/** Finds the programs of the npm package for this platform, or a copy that the account can execute. */
 export async function findPrograms(account: Account | undefined): Promise<Programs> {
   const packaged = await packagedPrograms()
   const version = versionOf(packaged, account)
@@ -56,7 +56,7 @@ function versionOf(programs: Paths, account: Account | undefined): string | unde
   return /\(PostgreSQL\) (\d+)/.exec(stdout ?? '')?.[1]
 }
 
-/** A node_modules that only root can enter is of no use to the account: keep one copy where every account can read. */
+/** The account cannot use a node_modules folder that only root can enter, so one copy is kept where every account can read it. */
 function copyForAccount(packaged: Paths): Paths {
   const native = dirname(dirname(packaged.postgres))
   const built = statSync(packaged.postgres)

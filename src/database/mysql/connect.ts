@@ -1,4 +1,4 @@
-/** Connections to MySQL and MariaDB, and what the database does with them. */
+/** Opens connections to MySQL and MariaDB, and implements the database interface on them. */
 
 import type { Socket } from 'node:net'
 import { Kysely, MysqlDialect, sql } from 'kysely'
@@ -22,9 +22,9 @@ import { tellStreams, withinServer } from './streams.ts'
 import { inTransaction, type Pooled } from './transaction.ts'
 import { hadNoEffect, isLost, isRetryable, TROUBLES } from './troubles.ts'
 
-/** Longer statements gain nothing in speed. */
+/** Longer statements are not faster. */
 const LONGEST_STATEMENT = 4 << 20
-/** What goes with a statement in its packet. */
+/** Room in a packet for what is sent along with a statement. */
 const PACKET_MARGIN = 1024
 
 const SESSION = [
@@ -32,8 +32,8 @@ const SESSION = [
   `sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'`,
   // A reader that streams a table may pause longer than the default minute while its batch is written.
   'net_write_timeout = 3600',
-  // Gap locks of the default level make parallel writers of one table wait for each other, or deadlock. Not by the name of
-  // a variable, of which servers have different ones: a second try would come after the first transaction has begun.
+  // With the gap locks of the default level, parallel writers of one table wait for each other, or deadlock. It is not set by
+  // variable, because servers name that variable differently, and a second try would come after the first transaction has begun.
   'transaction isolation level read committed',
 ]
 
@@ -47,7 +47,7 @@ function openPool(url: string, connectionLimit: number): Pool {
     database: decodeURIComponent(pathname.slice(1)),
     ...(searchParams.has('ssl') ? { ssl: { rejectUnauthorized: searchParams.get('ssl') !== 'insecure' } } : {}),
     connectionLimit,
-    // What leaves the pool takes its leave of the server, too.
+    // Connections that leave the pool also say goodbye to the server.
     gracefulEnd: true,
     charset: 'utf8mb4_bin',
     timezone: 'Z',
@@ -63,13 +63,13 @@ function openPool(url: string, connectionLimit: number): Pool {
         const value = field.string()
         return value === null ? null : exactInteger(value)
       }
-      // One of the servers has no type for it, only a format.
+      // MariaDB has no JSON type, only a format.
       if (field.type === 'JSON' || field.extendedFormat === 'json') {
-        // As text, the driver warns of each of them.
+        // The driver would print a warning for each value read as text.
         const value = field.buffer()
         return value === null ? null : parseExact(value.toString())
       }
-      // The driver's own parser takes year 1 for 2001.
+      // The parser of the driver reads year 1 as 2001.
       if (field.type === 'DATETIME' || field.type === 'DATE') {
         const value = field.string()
         return value === null ? null : new Date(`${value.slice(0, 10)}T${value.slice(11) || '00:00:00'}Z`)
@@ -81,7 +81,7 @@ function openPool(url: string, connectionLimit: number): Pool {
   const idleSince = new WeakMap<PoolConnection, number>()
   async function isLive(connection: PoolConnection): Promise<boolean> {
     const idleMs = Date.now() - (idleSince.get(connection) ?? Date.now())
-    // It may go from hand to hand from now on, and is never idle then.
+    // From now on it may be passed directly from user to user, without an idle time in between.
     idleSince.delete(connection)
     return idleMs < LONGEST_IDLE_MS && trust.isTrusted(connection, socketOf(connection))
   }
@@ -98,11 +98,11 @@ function openPool(url: string, connectionLimit: number): Pool {
   }
   pool.on('release', (connection: PoolConnection) => idleSince.set(connection, Date.now()))
   pool.on('connection', (connection: PoolConnection) => {
-    // One that breaks in use is told by the query that it fails; a second event of this kind would end the process.
+    // If a connection breaks while in use, its query fails. A second error event would end the process.
     connection.on('error', () => trust.lost(connection))
     trust.made(connection)
     tellStreams(connection)
-    // What they fail with, the first statement after them fails with too.
+    // Errors are ignored, because the first statement after these fails with the same error.
     for (const setting of SESSION) connection.query(`set session ${setting}`, () => {})
   })
   return pool
@@ -143,7 +143,7 @@ interface Settings {
   readonly loading: Loading
 }
 
-/** Without turns: on the one connection of a transaction, which is one of `whole`. */
+/** Builds a database on a pool. Without `turns`, `pool` is the single connection of a transaction and belongs to the pool `whole`. */
 function databaseOn(pool: Pooled, settings: Settings, turns?: Turns, whole = pool): Database {
   const open = (signal?: AbortSignal) => {
     const dialect = markingBeginnings(withinServer(new MysqlDialect({ pool: pool as Pool }), settings.allowed))
@@ -203,14 +203,14 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns, whole = poo
     explain: explainWith(TROUBLES, settings.url, 3306),
     close() {
       turns?.close()
-      // Not by way of Kysely, which leaves a pool alone that it has not used itself.
+      // Kysely does not close a pool that it has not used, so this is done directly.
       return new Promise((resolve) => pool.end(() => resolve()))
     },
   }
   return database
 }
 
-/** The database of a transaction; `atEnd` takes statements for when it is over. */
+/** Builds the database for use inside a transaction. `atEnd` registers statements to run after the transaction. */
 function insideTransaction(database: Database, atEnd: (statement: string) => void): Database {
   const inside: Database = {
     ...database,
@@ -221,20 +221,20 @@ function insideTransaction(database: Database, atEnd: (statement: string) => voi
       await takeLock(database.kysely, name)
       return body()
     },
-    // A deadlock undoes the whole transaction: sending its last statement again would keep only that one.
+    // A deadlock rolls back the whole transaction. Repeating its last statement would keep only that one.
     isRetryable: () => false,
   }
   return inside
 }
 
-/** The driver counts, and tells nobody. */
+/** The driver keeps these counts in private fields only. */
 function poolState(pool: unknown): PoolState {
   const { _allConnections, _freeConnections, _connectionQueue } = pool as Record<string, { length: number } | undefined>
   const count = (list: { length: number } | undefined) => list?.length ?? 0
   return { open: count(_allConnections), idle: count(_freeConnections), waiting: count(_connectionQueue) }
 }
 
-/** How long a statement may take; 0: as long as it likes. */
+/** Sets how long a statement may take; 0 means no limit. */
 const limitOf = ({ isMariadb }: Settings, seconds: number) =>
   isMariadb
     ? `set session max_statement_time = ${seconds}`
@@ -242,7 +242,7 @@ const limitOf = ({ isMariadb }: Settings, seconds: number) =>
 
 const A_DAY = 86_400
 
-/** Names are per server, and at most 64 characters. Ends with its connection. */
+/** Takes a lock, which ends with its connection. Lock names are global for the server, and have at most 64 characters. */
 async function takeLock(queries: AnyKysely, name: string, seconds = A_DAY): Promise<void> {
   const lock = sql`concat('weir.', left(sha2(concat(database(), ${name}), 256), 40))`
   const { rows } = await sql<{ taken: number }>`select get_lock(${lock}, ${seconds}) as taken`.execute(queries)

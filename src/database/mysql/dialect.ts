@@ -1,4 +1,7 @@
-/** MySQL 8 and MariaDB 10.11 or newer. Statements keep to what both understand: `values(column)` in upserts, no row alias. */
+/**
+ * The dialect of MySQL 8 and MariaDB 10.11 or newer. Statements use only what both understand: `values(column)` in upserts, no
+ * row alias.
+ */
 
 import { sql } from 'kysely'
 import { byName } from '../../by-name.ts'
@@ -18,10 +21,10 @@ const TYPES: Record<Column['kind'], string> = {
   json: 'json',
   bytes: 'longblob',
 }
-/** Only MariaDB reads it: transparent to whoever reads or writes the column. MySQL has no such columns. */
+/** Only MariaDB executes this comment. Its compression is invisible to reads and writes. MySQL has no compressed columns. */
 const COMPRESSED = ' /*M!100301 compressed */'
 
-/** Catalogue names back to kinds. MariaDB's json is a longtext. */
+/** Maps catalogue names to kinds. MariaDB stores json as longtext. */
 export const KINDS: Record<string, string> = byName({
   varchar: 'string',
   longtext: 'text',
@@ -31,7 +34,7 @@ export const KINDS: Record<string, string> = byName({
   longblob: 'bytes',
 })
 
-/** A row's columns outside text and blob may not exceed 65,535 bytes; a varchar counts four bytes a character. */
+/** The columns of a row, except text and blob, may not exceed 65,535 bytes. A varchar counts four bytes per character. */
 const LONGEST_ROW_BYTES = 65_535
 const isTooWide = (table: AnyTable) =>
   (Object.values(table.columns) as Column[]).reduce(
@@ -56,7 +59,7 @@ export const mysql: Dialect = {
     from information_schema.tables where table_schema = database() and table_type = 'BASE TABLE'`,
   indexedTextLength: 255,
   hasInlineIndexes: true,
-  // The driver sends one at a time, so that a text that was smuggled in stays one statement.
+  // The driver allows only one statement per text, so that injected SQL cannot add another.
   statementsAtOnce: 1,
   createTable(table, indexes = []) {
     const columns = table.names.map((name) => {
@@ -115,7 +118,7 @@ export const mysql: Dialect = {
     const column = table.columns[name] as Column
     const modify = `modify column ${quote(name)} ${this.columnType(column, table)}${column.isKey ? ' not null' : ' null'}`
     if (!isIndexed || column.kind !== 'text') return `alter table ${quote(table.name)} ${modify}`
-    // An index takes the beginning of a text only, and has to say so.
+    // An index holds only the beginning of a text, and its definition must say so.
     const index = quote(nameOfIndex(table.name, name))
     const again = column.index ? `, add index ${index} (${quote(name)}(${this.indexedTextLength}))` : ''
     return `alter table ${quote(table.name)} drop index ${index}, ${modify}${again}`
@@ -141,7 +144,7 @@ export const mysql: Dialect = {
     sql`update ${sql.table(table)} as target inner join (${source}) as source on ${sql.raw(on)} set target.${sql.id(column)} = ${sql.raw(value)}`,
   inCodeOrder: (expression) => expression,
   nextNumbers: {
-    // One of the servers answers from a copy that may be a day old.
+    // MySQL answers from statistics that may be a day old unless told otherwise.
     prepare: 'set @weir = 1 /*!80000 , session information_schema_stats_expiry = 0 */',
     select: `select table_name as name, auto_increment as next from information_schema.tables
       where table_schema = database() and auto_increment is not null`,

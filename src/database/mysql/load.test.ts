@@ -35,13 +35,13 @@ let server: TestServer
 let url: string
 beforeAll(async () => {
   server = await startTestMariadb()
-  // MySQL does not allow it unless told.
+  // MySQL does not allow loading unless configured.
   await runStatement.mysql(server.url, 'set global local_infile = 1')
   url = await server.createDatabase()
 })
 afterAll(() => server.stop())
 
-// What is known of a table, such as that it has rows, is known to one that was opened.
+// Each test opens its own database, because what is known about a table, such as that it has rows, is kept per open database.
 let database: Database
 beforeEach(async () => {
   database = await openDatabase(url)
@@ -50,7 +50,7 @@ beforeEach(async () => {
 })
 afterEach(() => database.close())
 
-/** How often the server has done such a statement. */
+/** The number of such statements that the server has executed. */
 async function count(command: 'load' | 'insert'): Promise<number> {
   const name = `Com_${command}`
   const { rows } = await sql<{ Value: string }>`show global status like ${name}`.execute(database.kysely)

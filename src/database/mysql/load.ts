@@ -1,4 +1,4 @@
-/** Bulk loading of rows as text: several times as cheap for the server as statements, whose literals it has to parse. */
+/** Loads rows in bulk as text. That is several times cheaper for the server than statements, whose literals it must parse. */
 
 import { Readable } from 'node:stream'
 import type { Pool, QueryError, ResultSetHeader } from 'mysql2'
@@ -8,21 +8,21 @@ import { type CellRows, cellsOfRows, columnNames } from '../rows.ts'
 import type { AnyTable, Column } from '../table.ts'
 import { textRows } from './text-rows.ts'
 
-/** For so few a statement is as good. */
+/** For at most this many rows a statement is as good. */
 const FEW_ROWS = 50
 /** After a batch met an existing key, this many batches of its table are sent as statements. */
 const PESSIMISTIC_BATCHES = 50
 
-/** What servers answer that do not allow it; MySQL does not unless told. */
+/** Error codes of servers that do not allow loading. MySQL allows it only if configured. */
 const DISABLED = new Set([1148, 3948, 4166])
 
-/** What is known of a server; for all that write to it. */
+/** What is known about a server, shared by all writers to it. */
 export interface Loading {
   isAllowed: boolean
   readonly pessimistic: Map<string, number>
 }
 
-/** Sends by `insert` what cannot be loaded, and what was not loaded whole. */
+/** Falls back to `insert` for rows that cannot be loaded, or that were not loaded completely. */
 export function loadWriter(
   pool: Pick<Pool, 'query'>,
   dialect: Dialect,
@@ -49,13 +49,13 @@ export function loadWriter(
       if (pause > 0) loading.pessimistic.set(table.name, pause - 1)
       return insert(rows, mode, before)
     }
-    // This engine gathers nothing else.
+    // On MySQL rows are always gathered as cells.
     const pieces = textRows(cellsOfRows(rows as CellRows), kinds)
     await before
     try {
       const { affectedRows, warningStatus } = await load(table, names, pieces)
       if (affectedRows === rows.length && warningStatus === 0) return
-      // A key that exists is passed over, and a value that does not fit is changed, with no more than a warning.
+      // Rows with an existing key are skipped, and values that do not fit are changed, with only a warning. So the batch is sent again.
       loading.pessimistic.set(table.name, PESSIMISTIC_BATCHES)
     } catch (error) {
       if (!DISABLED.has((error as QueryError).errno ?? 0)) throw error

@@ -1,4 +1,4 @@
-/** Bulk writing by statements of many rows, each within what the server takes in one packet. */
+/** Writes in bulk by statements with many rows, each within the packet size of the server. */
 
 import { isUtf8 } from 'node:buffer'
 import type { Pool } from 'mysql2'
@@ -9,17 +9,17 @@ import type { Cell } from '../fit.ts'
 import { type CellRows, cellsOfRows, columnNames } from '../rows.ts'
 import type { AnyTable } from '../table.ts'
 
-/** Strings are quoted with a backslash before what the parser would take for its own. */
+/** Characters in strings that the SQL parser would interpret are escaped by a backslash. */
 const ESCAPES: Record<string, string> = byName({ '\\': '\\\\', "'": "\\'", '\0': '\\0' })
 const quoted = (text: string) =>
   /['\\\0]/.test(text) ? `'${text.replace(/['\\\0]/g, (each) => ESCAPES[each] as string)}'` : `'${text}'`
-/** All rows of a writer bear the same moment, twice: it is spelled once. */
+/** All rows of a writer have the same time in two columns, so its text is cached. */
 const last: { moment: Date | undefined; spelled: string } = { moment: undefined, spelled: '' }
 function spelled(moment: Date): string {
   if (moment === last.moment) return last.spelled
   const text = moment.toISOString()
   last.moment = moment
-  // The time is found from the end: early and late years are longer.
+  // Sliced from the end, because the ISO form of years before 0 and after 9999 is longer.
   last.spelled = `'${text.slice(0, -14)} ${text.slice(-13, -1)}'`
   return last.spelled
 }
@@ -27,12 +27,12 @@ function literal(cell: Cell): string {
   if (cell === null) return 'null'
   if (typeof cell === 'string') return quoted(cell)
   if (cell instanceof Date) return spelled(cell)
-  // Hexadecimal is twice as long, and a statement may not pass the server's packet size.
+  // Hexadecimal is twice as long, and a statement must not exceed the packet size of the server.
   if (Buffer.isBuffer(cell)) return isUtf8(cell) ? `_binary${quoted(cell.toString())}` : `x'${cell.toString('hex')}'`
   return String(cell)
 }
 
-/** A statement is its head, rows with a separator between them, and its tail. */
+/** A statement consists of its head, rows with separators between them, and its tail. */
 interface Shape {
   readonly head: string
   readonly row: (values: readonly string[]) => string
@@ -45,7 +45,7 @@ function insertion(dialect: Dialect, table: AnyTable, names: readonly string[], 
   return { head, row: (values) => `(${values.join(',')})`, separator: ',', tail }
 }
 
-/** Rows as a union, whose columns an empty part names: each server spells lists of values in its own way. */
+/** Sends the rows as a union whose first, empty select names the columns. The servers have different syntax for lists of values. */
 function updating(dialect: Dialect, table: AnyTable, columns: readonly string[]): Shape {
   const { on, set } = broughtBy(dialect, table, 'target.')
   const names = columns.map((name) => `null as ${dialect.quote(name)}`)
@@ -58,11 +58,11 @@ function updating(dialect: Dialect, table: AnyTable, columns: readonly string[])
 }
 
 export interface StatementSize {
-  /** Bytes at which a statement is long enough. */
+  /** The size in bytes from which on a statement is sent. */
   readonly enough: number
-  /** Most that the server takes. */
+  /** The largest size that the server accepts. */
   readonly most: number
-  /** What to say of a row that takes more. */
+  /** Makes the error for a row that is larger. */
   tooLarge(table: string, bytes: number): Error
 }
 
@@ -71,7 +71,7 @@ export function insertWriter(
   dialect: Dialect,
   allowed: StatementSize,
 ): Database['sendRows'] {
-  // Null instead of no values: the driver would look for placeholders in megabytes of text.
+  // With null for the values, the driver does not search megabytes of text for placeholders.
   const send = (sql: string) =>
     new Promise<void>((resolve, reject) =>
       pool.query({ sql, values: null }, (error) => (error ? reject(error) : resolve())),
@@ -87,7 +87,7 @@ export function insertWriter(
     let statement = ''
     let size = around
     let sending = before
-    // This engine gathers nothing else.
+    // On MySQL rows are always gathered as cells.
     for (const cells of cellsOfRows(rows as CellRows)) {
       const values = row(cells.map(literal))
       const bytes = Buffer.byteLength(values) + separator.length
@@ -98,7 +98,7 @@ export function insertWriter(
       if (statement !== '' && size + bytes > allowed.enough) {
         await sending
         sending = send(head + statement + tail)
-        // Awaited before the next one is sent; a rejection must not count as unhandled until then.
+        // Awaited before the next statement is sent. Until then a rejection must not count as unhandled.
         sending.catch(() => {})
         statement = ''
         size = around

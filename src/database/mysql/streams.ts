@@ -4,8 +4,8 @@ import type { AnyValue } from '../column.ts'
 import type { StatementSize } from './send-rows.ts'
 
 /**
- * Kysely hands on each row of a stream by itself, through many hands: here they come in chunks. And it sends a statement
- * however long it is, which breaks the connection where the server takes less at once.
+ * Kysely passes on the rows of a stream one by one, through many layers; here they are sent in chunks. It also sends
+ * statements of any length, which breaks the connection if the server accepts less. So they are checked first.
  */
 export function withinServer(dialect: MysqlDialect, { most, tooLarge }: StatementSize): MysqlDialect {
   const known = new WeakSet<DatabaseConnection>()
@@ -40,7 +40,10 @@ export function withinServer(dialect: MysqlDialect, { most, tooLarge }: Statemen
   return dialect
 }
 
-/** Of the long values, as the driver writes them into the statement: bytes as hexadecimal, a backslash before some characters. */
+/**
+ * The size of the long values as the driver writes them into the statement: bytes as hexadecimal, and a backslash before some
+ * characters.
+ */
 function sizeOf(values: readonly unknown[]): number {
   let bytes = 0
   for (const value of values) {
@@ -52,16 +55,16 @@ function sizeOf(values: readonly unknown[]): number {
   }
   return bytes
 }
-/** Shorter ones pass, however many: a statement has a few dozen values. */
+/** Shorter texts are not counted, because a statement has only a few dozen values. */
 const LONG_TEXT = 64 << 10
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it is about
 const ESCAPED = /[\0\b\t\n\r\x1a"'\\]/g
 
-/** The driver tells a stream nothing when its connection is lost: whoever reads it would wait for ever. */
+/** The driver does not tell a stream that its connection is lost, so its reader would wait for ever. This passes the error on. */
 export function tellStreams(connection: PoolConnection): void {
   const query = connection.query.bind(connection) as (...parameters: unknown[]) => AnyValue
   connection.query = (...parameters: unknown[]) => {
-    // Also what is asked of a connection that is closed already; the stream is made after this.
+    // This also covers a query on a connection that is closed already. The stream is created after this.
     const fail = (error: Error) =>
       process.nextTick(() => command.listenerCount('error') > 0 && command.emit('error', error))
     connection.once('error', fail)

@@ -1,13 +1,13 @@
-/** Rows in the format that the server loads by default: cells between tabs, rows between line feeds, escapes by a backslash. */
+/** Encodes rows in the default format of LOAD DATA: tabs between cells, line feeds between rows, escapes by a backslash. */
 import { byName } from '../../by-name.ts'
 import type { Cell } from '../fit.ts'
 import type { Kind } from '../table.ts'
 
-/** Pieces of this size keep memory bounded whatever the rows are. */
+/** Pieces of this size limit the memory whatever the rows contain. */
 const PIECE = 1 << 18
-/** Bytes of any cell but texts, and of what follows it. */
+/** The most bytes of any cell except texts, with its separator. */
 const LONGEST_FIXED = 40
-/** Up to this length a loop is quicker than the call that encodes a text. */
+/** Up to this length a loop is faster than the call that encodes a text. */
 const SHORT = 24
 const [TAB, LINE, SPACE, DOT, ZERO, COLON, BACKSLASH] = [9, 10, 32, 46, 48, 58, 92]
 const ESCAPED = /[\\\t\n\0]/
@@ -61,7 +61,7 @@ export function textRows(rows: Iterable<readonly Cell[]>, kinds: readonly Kind[]
     const own = Math.floor(time / DAY)
     if (own !== day) {
       day = own
-      // Found from the end: early and late years are longer.
+      // Sliced from the end, because the ISO form of years before 0 and after 9999 is longer.
       dayText = moment.toISOString().slice(0, -14)
     }
     for (let index = 0; index < dayText.length; index++) piece[used++] = dayText.charCodeAt(index)

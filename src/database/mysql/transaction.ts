@@ -3,11 +3,11 @@ import { begun } from '../again.ts'
 import type { AnyValue } from '../column.ts'
 import { isLost } from './troubles.ts'
 
-/** As much of a pool as this folder uses. */
+/** The part of a pool that this folder uses. */
 export type Pooled = Pick<Pool, 'query' | 'getConnection' | 'end'>
 type Query = (...query: AnyValue[]) => unknown
 
-/** Gives `body` a pool of the one connection that the transaction runs on, and a way to say what follows its end. */
+/** Gives `body` a pool with the single connection of the transaction, and a function to register statements to run after its end. */
 export async function inTransaction<Result>(
   pool: Pooled,
   body: (pool: Pooled, atEnd: (statement: string) => void) => Promise<Result>,
@@ -54,10 +54,10 @@ export async function inTransaction<Result>(
 const runOn = (connection: Pick<PoolConnection, 'query'>, statement: string) =>
   new Promise<void>((resolve, reject) => connection.query(statement, (error) => (error ? reject(error) : resolve())))
 
-/** One name for all would let an inner part end an outer one. */
+/** Numbers the savepoints: with one name for all, an inner part could end an outer one. */
 let parts = 0
 
-/** What would begin or end a transaction of its own, and with that the one under way, marks a part of it. */
+/** Replaces statements that would begin or end a nested transaction, and so end the current one, by savepoints. */
 function inParts(send: Query): Query {
   const open: string[] = []
   return (statement, ...rest) => {
@@ -69,7 +69,7 @@ function inParts(send: Query): Query {
     if (statement === 'commit') return send(`release savepoint ${open.pop()}`, ...rest)
     if (statement !== 'rollback') return send(statement, ...rest)
     const callback = rest.pop()
-    // A deadlock has undone everything, savepoints too; what it said must not be hidden by their absence.
+    // A deadlock has rolled back everything, including savepoints. Its error must not be hidden by that of the missing savepoint.
     return send(`rollback to savepoint ${open.pop()}`, ...rest, (error: AnyValue, ...answer: unknown[]) =>
       callback(error?.code === 'ER_SP_DOES_NOT_EXIST' ? null : error, ...answer),
     )

@@ -1,4 +1,4 @@
-/** What MySQL and MariaDB say when something is wrong with them or with a connection. */
+/** The error codes of MySQL and MariaDB for trouble with the server or a connection. */
 import { byName } from '../../by-name.ts'
 import type { Tells } from '../again.ts'
 import { codeOf, isLostWith, type Trouble } from '../explain.ts'
@@ -29,7 +29,10 @@ export const TROUBLES: Record<string, Trouble> = byName({
 
 export const isLost: Tells = isLostWith(TROUBLES)
 
-/** The server waited too long for a statement. What it says when somebody ends a connection it says of statements that it began, too. */
+/**
+ * True when the server closed the connection because no statement came for too long. The error for a connection that somebody
+ * ended does not count: it is also sent for statements that have begun.
+ */
 export const hadNoEffect: Tells = (error) => codeOf(error) === 'ER_CLIENT_INTERACTION_TIMEOUT'
 
 export const isRetryable: Tells = (error) =>

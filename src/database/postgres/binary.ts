@@ -1,4 +1,4 @@
-/** Rows in COPY's binary format, which the server takes as they are instead of reading them out of text. */
+/** Encodes rows in the binary format of COPY, which the server does not have to parse as text. */
 
 import pg from 'pg'
 import type { AnyValue } from '../column.ts'
@@ -6,24 +6,24 @@ import type { Cell } from '../fit.ts'
 import { type CellRows, type EncodedRows, type Gathering, layoutOf, type RowColumns, type RowShape } from '../rows.ts'
 import type { AnyColumns, Column, Kind } from '../table.ts'
 
-/** COPY takes any number of bytes; pieces of this size keep memory bounded whatever the rows are. */
+/** COPY accepts any number of bytes. Pieces of this size limit the memory whatever the rows contain. */
 const PIECE = 1 << 18
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 
 const NULL = -1
 const WORD = 2 ** 32
-/** PostgreSQL counts microseconds and days from the year 2000. */
+/** PostgreSQL counts microseconds and days from the start of the year 2000. */
 const EPOCH = Date.UTC(2000, 0, 1)
 const DAY = 86_400_000
-/** Of moments nearer than this, microseconds are whole numbers that a double holds. */
+/** Within this many milliseconds of the epoch, the microseconds are exact in a double. */
 const NEAR = Math.floor(Number.MAX_SAFE_INTEGER / 1000)
-/** Length and value of any cell but texts and bytes, which reserve for themselves. */
+/** The most bytes for length and value of any cell. Texts and bytes reserve their own space. */
 const LONGEST_FIXED = 12
-/** Up to this length a loop is quicker than the call that encodes a text. */
+/** Up to this length a loop is faster than the call that encodes a text. */
 const SHORT = 16
 
 const { VARCHAR, TEXT, INT4, INT8, FLOAT8, BOOL, TIMESTAMPTZ, DATE, JSONB, BYTEA } = pg.types.builtins
-/** Types that read the bytes of a kind as they are meant. */
+/** The PostgreSQL types that read the bytes of each kind correctly. */
 const READERS: Record<Kind, readonly number[]> = {
   string: [VARCHAR, TEXT],
   text: [TEXT, VARCHAR],
@@ -40,13 +40,13 @@ export const isBinaryOf = (type: number, kind: Kind): boolean => READERS[kind].i
 
 interface Encoder {
   row(cells: readonly Cell[]): void
-  /** Gives pieces that are full, once. */
+  /** Returns the pieces that have become full since the last call. */
   full(): Buffer[]
-  /** What is left in a piece that is not full. */
+  /** Returns the content of the last piece, which is not full. */
   rest(): Buffer
 }
 
-/** `head` comes before the first row, `tail` after each; pieces that are `free` are filled first. */
+/** `head` is written before the first row and `tail` after each row. The pieces in `free` are reused first. */
 function encoderOf(kinds: readonly Kind[], head: Buffer, tail: Buffer, free: Buffer[] = []): Encoder {
   let full: Buffer[] = []
   let piece = free.pop() ?? Buffer.allocUnsafe(PIECE)
@@ -73,7 +73,7 @@ function encoderOf(kinds: readonly Kind[], head: Buffer, tail: Buffer, free: Buf
       put32(value - high * WORD)
     }
   }
-  /** `prefix`: a byte before the text, or none when negative. */
+  /** `prefix` is a byte before the text; none when negative. */
   function putText(text: string, prefix = -1): void {
     const { length } = text
     reserve(5 + length * 3)
@@ -163,18 +163,18 @@ const word16 = (value: number) => {
   word.writeInt16BE(value)
   return word
 }
-/** Stands where the next row would say how many columns it has. */
+/** The end marker, in the place where the next row would give its number of columns. */
 const END = word16(-1)
 
-/** All that goes to the server with one COPY. */
+/** Collects the data of one COPY. */
 interface Copying {
   readonly row: (cells: readonly Cell[]) => void
   readonly full: () => Buffer[]
-  /** The last piece. */
+  /** Ends the data and returns the last piece. */
   readonly end: () => Buffer
 }
 
-/** Begins a COPY each time that it is called. */
+/** Returns a function that begins a new COPY at each call. */
 function copyingOf({ table, names, shared }: RowColumns, free: Buffer[] = []): () => Copying {
   const kindOf = (name: string) => (table.columns[name] as Column).kind
   const kinds = names.map(kindOf)
@@ -204,7 +204,10 @@ export function* binaryRows(rows: CellRows): Generator<Buffer> {
   yield end()
 }
 
-/** Rows leave nothing but their bytes: held as objects until a batch is full, they would cost more to collect than to make. */
+/**
+ * Keeps only the bytes of each row. Rows kept as objects until a batch is full would cost more in garbage collection than in
+ * creation.
+ */
 export function gatherBinary<Item>(shape: RowShape<AnyColumns, Item>): Gathering<Item> {
   const { columns, cellsOf } = layoutOf(shape)
   const free: Buffer[] = []

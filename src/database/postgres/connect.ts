@@ -1,4 +1,4 @@
-/** Connections to PostgreSQL, and what the database does with them. */
+/** Opens connections to PostgreSQL, and implements the database interface on them. */
 
 import type { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
@@ -23,6 +23,7 @@ import { copyWriter, type KnownTypes } from './send-rows.ts'
 import { inTransaction, poolOf } from './transaction.ts'
 import { hadNoEffect, isLost, isRetryable, TROUBLES } from './troubles.ts'
 
+/** Sessions run in UTC, so the text always ends in +00. The parser of the driver is several times slower. */
 const parseMoment = (text: string) => new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`)
 const PARSERS: Record<number, (text: string) => unknown> = {
   [pg.types.builtins.INT8]: (text) => (text.length < 16 ? Number(text) : exactInteger(text)),
@@ -33,7 +34,7 @@ const PARSERS: Record<number, (text: string) => unknown> = {
   [pg.types.builtins.DATE]: (text) => new Date(`${text}T00:00:00Z`),
 }
 
-/** What the driver does not tell of its connections. */
+/** Parts of a connection that the types of the driver do not expose. */
 interface Inside {
   readonly connection: EventEmitter & { readonly stream: Socket }
 }
@@ -45,11 +46,11 @@ function openPool(url: string, connections: number): pg.Pool {
     max: connections,
     application_name: 'weir',
     idleTimeoutMillis: LONGEST_IDLE_MS,
-    // Awaited before the connection is used.
+    // The driver awaits this before the connection is used.
     onConnect(client) {
-      // One that breaks in use is told by the query that it fails; this event would end the process besides.
+      // If a connection breaks while in use, its query fails. This event would also end the process.
       client.on('error', () => trust.lost(client))
-      // The server closes it a moment after it has said so.
+      // The server announces the end by an error message, and closes the connection a moment later.
       insideOf(client).connection.on('errorMessage', (error) => isLost(error) && trust.lost(client))
       trust.made(client)
       return client.query(`set timezone = 'UTC'`)
@@ -59,7 +60,7 @@ function openPool(url: string, connections: number): pg.Pool {
         (format === 'binary' ? undefined : PARSERS[id]) ?? pg.types.getTypeParser(id, format),
     },
   })
-  // A connection that breaks while idle is replaced at the next use; without a listener it would end the process.
+  // A connection that breaks while idle is replaced at the next use. Without a listener it would end the process.
   pool.on('error', () => {})
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>
   async function connectLive(): Promise<pg.PoolClient> {
@@ -100,7 +101,7 @@ export async function connectPostgres(url: string, connections: number): Promise
   throw new UserError('The database server is older than PostgreSQL 13. Use PostgreSQL 13 or newer.')
 }
 
-/** Without turns: on the one connection of a transaction, which is one of `whole`. */
+/** Builds a database on a pool. Without `turns`, `pool` is the single connection of a transaction and belongs to the pool `whole`. */
 function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns, whole = pool): Database {
   const open = (signal?: AbortSignal) => {
     const dialect = markingBeginnings(new PostgresDialect({ pool, cursor: EvenCursor }))
@@ -141,7 +142,7 @@ function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns
         return inLine(whole, name, () =>
           database.aside((own) =>
             own.kysely.connection().execute(async (connection) => {
-              // Ends with its connection.
+              // The lock ends with its connection.
               await sql`select pg_advisory_lock(hashtext(${name}))`.execute(connection)
               return body()
             }),
@@ -161,7 +162,7 @@ function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns
           return body(inside)
         }),
       ),
-    // Within a transaction that failed nothing can be sent again.
+    // In a failed transaction no statement can be repeated.
     isRetryable: turns ? isRetryable : () => false,
     explain: explainWith(TROUBLES, url, 5432),
     async close() {
@@ -172,7 +173,7 @@ function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns
   return database
 }
 
-/** From the catalogue itself: the views of `information_schema` take ten times as long, at every start. */
+/** Reads the system catalogue directly: the views of `information_schema` take ten times as long, at every start. */
 async function describe(kysely: AnyKysely): Promise<Map<string, LiveTable>> {
   const columns = await sql<Catalogue['columns'][number]>`
     select c.relname as table_name, a.attname as column_name, format_type(a.atttypid, null) as type,

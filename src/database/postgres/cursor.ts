@@ -2,13 +2,14 @@ import type { Socket } from 'node:net'
 import type { Connection } from 'pg'
 import Cursor from 'pg-cursor'
 
-/** Received at a time, about. */
+/** The approximate number of bytes to fetch at a time. */
 const BYTES = 2 << 20
 const MOST_ROWS = 1000
 
 /**
- * Asks for as many rows as make an even load, and for the number that it is told only the first time: each time costs a round
- * to the server, and of wide rows a few are enough. The next ones are asked for before these are worked on.
+ * Fetches a number of rows that makes about the same load each time; the requested number is used only for the first fetch.
+ * Each fetch costs a round trip, and of wide rows a few are enough. The next rows are requested while the current ones are
+ * processed.
  */
 export class EvenCursor<Row> extends Cursor<Row> {
   constructor(text: string, values: unknown[]) {
@@ -30,17 +31,17 @@ export class EvenCursor<Row> extends Cursor<Row> {
       const even = Math.floor((BYTES * found.length) / Math.max(1, now - received))
       received = now
       ahead = ask(Math.max(1, Math.min(MOST_ROWS, even)))
-      // Told when they are read.
+      // An error is reported when these rows are read.
       ahead.catch(() => {})
       return found
     }
-    // Nothing is left open on a connection that ends first.
+    // If the connection ends first, nothing is left open on it.
     const close = () => unlessClosed(socket, super.close()).catch(() => {})
     Object.assign(this, { read, close })
   }
 }
 
-/** The parent waits for an answer without end, be it that the connection ends. */
+/** Rejects when the connection closes. The parent class would wait for an answer for ever. */
 async function unlessClosed<Result>(socket: Socket | undefined, answer: Promise<Result>): Promise<Result> {
   const closed = Promise.withResolvers<never>()
   const fail = () => closed.reject(new Error('Connection terminated: the server closed it'))

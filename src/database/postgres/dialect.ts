@@ -16,7 +16,7 @@ const TYPES: Record<Column['kind'], string> = {
   json: 'jsonb',
   bytes: 'bytea',
 }
-/** Catalogue names back to kinds. */
+/** Maps catalogue names to kinds. */
 export const KINDS: Record<string, string> = byName({
   'character varying': 'string',
   'timestamp with time zone': 'timestamp',
@@ -58,7 +58,7 @@ export const postgres: Dialect = {
     statements: ({ name }) => [
       `create or replace function weir_refuse_change() returns trigger language plpgsql as $$
         begin raise exception '% is only ever added to', tg_table_name; end $$`,
-      // As on the other engine: what changes no row is no change.
+      // Row triggers, as on MySQL: a statement that changes no row is allowed.
       `create trigger weir_append_only before update or delete on ${quote(name)}
         for each row execute function weir_refuse_change()`,
       `create trigger weir_no_truncate before truncate on ${quote(name)}
@@ -66,7 +66,7 @@ export const postgres: Dialect = {
     ],
     isRefused: (error) => codeOf(error) === '42501',
   },
-  // The last two: what two make at once, and what was dropped.
+  // The last two codes: two processes made the change at once, or the object was dropped already.
   isDoneAlready: (error) => ['42P07', '42701', '42710', '42723', '23505', '42704'].includes(codeOf(error)),
   uniqueIndexes: `select t.relname as table_name, n.relname as index_name, string_agg(a.attname, ',' order by k.n) as columns
     from pg_index i
@@ -98,7 +98,7 @@ export const postgres: Dialect = {
     const isOver = isIndexed && column.kind === 'text' && !column.index
     return isOver ? `drop index if exists ${quote(nameOfIndex(table.name, name))}; ${widen}` : widen
   },
-  // Readers such as Grafana come with a time zone of their own.
+  // Clients such as Grafana may use another time zone.
   startOf: (unit, expression) => `cast(date_trunc('${unit}', ${expression} at time zone 'UTC') as date)`,
   later: (unit, date, count) => `cast(${date} + ${count} * interval '1 ${unit}' as date)`,
   daysBetween: (start, end) => `(${end} - ${start})`,
@@ -128,7 +128,7 @@ export const postgres: Dialect = {
   grantReader: ({ user, password, tables }) => [
     `do $$ begin if not exists (select from pg_roles where rolname = ${literal(user)}) then create role ${quote(user)}; end if; end $$`,
     `alter role ${quote(user)} login password ${literal(password)}`,
-    // Whatever else it is granted: it changes nothing, counts days as we do, and holds nobody up.
+    // Whatever else the role is granted, it cannot change data, counts days in UTC, and cannot block others for long.
     `alter role ${quote(user)} set default_transaction_read_only = on`,
     `alter role ${quote(user)} set timezone = 'UTC'`,
     `alter role ${quote(user)} set statement_timeout = '60s'`,
@@ -145,5 +145,3 @@ export const postgres: Dialect = {
     return `on conflict (${quoteAll(this, keys)}) do ${updates.length === 0 ? 'nothing' : `update set ${updates.join(', ')}`}`
   },
 }
-
-/** Sessions run in UTC, so the text always ends in +00; the driver's own parser is several times slower. */

@@ -1,4 +1,4 @@
-/** Bulk writing by COPY: straight into a table that only grows, through a staging table where keys may exist already. */
+/** Writes in bulk by COPY: directly into a table that only grows, and through a staging table where keys may exist already. */
 
 import { createHash } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
@@ -16,23 +16,26 @@ import { inTransaction } from './transaction.ts'
 const PESSIMISTIC_BATCHES = 50
 const UNIQUE_VIOLATION = '23505'
 
-/** One statement takes them; for so few, COPY and a staging table cost more than they save. */
+/** At most this many rows are sent by one statement. For so few, COPY and a staging table cost more than they save. */
 const FEW_ROWS = 50
 
-/** Losing the newest batches to a crash of the server is harmless: the state that counts them is committed after. */
+/** If the server crashes, losing the newest batches is harmless, because the state that counts them is committed afterwards. */
 const LAZY = 'set local synchronous_commit = off'
-/** The same for a statement by itself: one round to the server instead of three. */
+/** The same within a single statement: one round trip to the server instead of three. */
 const LAZILY = `set_config('synchronous_commit', 'off', true)`
 
-/** Whether the live columns have our types, by table and columns; for all that write to one database. */
+/** Whether the live columns have the types of the definition, by table and columns. Shared by all writers to one database. */
 export type KnownTypes = Map<string, boolean>
 
-/** `isInside`: the pool is the one connection of a transaction, which a failure ends; nobody pays for a part of it then. */
+/**
+ * `isInside` means that the pool is the single connection of a transaction. A failure ends that transaction anyway, so the
+ * work needs no nested part.
+ */
 export function copyWriter(
   pool: pg.Pool,
   { dialect, known, isInside }: { dialect: Dialect; known: KnownTypes; isInside: boolean },
 ): Database['sendRows'] {
-  /** Staging tables that a connection has; they live as long as it does. */
+  /** The staging tables of each connection. They exist as long as the connection. */
   const staged = new WeakMap<pg.PoolClient, Set<string>>()
   const pessimistic = new Map<string, number>()
 
@@ -60,11 +63,11 @@ export function copyWriter(
       await client.query(statement(staging))
       return client
     })
-    // Only now: what is rolled back takes the table with it.
+    // Noted only after success, because a rollback also removes the staging table.
     staged.set(client, (staged.get(client) ?? new Set()).add(staging))
   }
 
-  /** An older or another version may have left wider columns: eight bytes of a number would be read as another one. */
+  /** Another version of Weir may have left wider columns. The eight bytes of a number would then be read as another number. */
   async function hasOurTypes(none: string, kinds: readonly Kind[]): Promise<boolean> {
     const key = `${none} ${kinds}`
     const before = known.get(key)
@@ -109,7 +112,7 @@ export function copyWriter(
     }
     const pause = pessimistic.get(table.name) ?? 0
     if ((mode === 'insert' || pause === 0) && (await hasOurTypes(`select ${columns} from ${target} limit 0`, kinds))) {
-      // A first load meets no existing key, and straight into the table is twice as fast.
+      // A first load meets no existing keys, and copying directly into the table is twice as fast.
       try {
         return await (mode === 'insert' ? asWhole : inPart)((client) => copy(client, target))
       } catch (error) {
@@ -126,8 +129,8 @@ export function copyWriter(
 }
 
 /**
- * Its columns have our own types; on the way into the live table PostgreSQL casts what differs. Named after columns
- * and types: users add columns, and may drop one and add it again as another type.
+ * The staging table has the types of the definition; PostgreSQL casts values to those of the live table. It is named after its
+ * columns and types, because users add columns, and may drop one and add it again with another type.
  */
 function stagingOf(dialect: Dialect, table: AnyTable): { readonly staging: string; readonly columns: string } {
   const columns = table.names

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { begun } from '../again.ts'
 import { isLost } from './troubles.ts'
 
-/** Commits what `body` does, or nothing of it; a connection that cannot even roll back is closed. */
+/** Commits everything that `body` does, or nothing. A connection that cannot even roll back is closed. */
 export async function inTransaction<Result>(
   pool: pg.Pool,
   body: (client: pg.PoolClient) => Promise<Result>,
@@ -29,7 +29,7 @@ export async function inTransaction<Result>(
   }
 }
 
-/** What would begin or end a transaction of its own marks a part of the one under way. */
+/** Replaces statements that would begin or end a nested transaction by savepoints. */
 const SAVEPOINTS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/^begin\b/, 'savepoint part'],
   [/^commit$/, 'release savepoint part'],
@@ -42,14 +42,14 @@ function asPart(statement: string): string {
 }
 
 /**
- * A pool of the one connection that a transaction runs on, as far as this folder uses one. Statements that are sent at once
- * wait for each other: the driver is about to refuse them.
+ * A pool with the single connection of a transaction, as far as this folder uses a pool. Statements sent at the same time wait
+ * for each other, because the driver will refuse parallel ones in future.
  */
 export function poolOf(client: pg.PoolClient): pg.Pool {
   const send = client.query.bind(client) as (...rest: unknown[]) => unknown
   let last: Promise<unknown> = Promise.resolve()
   function query(statement: unknown, ...rest: unknown[]): unknown {
-    // A cursor or a COPY is given back before it has begun.
+    // A cursor or a COPY must be returned before it has begun.
     if (typeof statement !== 'string') return send(statement, ...rest)
     const answer = last.then(() => send(asPart(statement), ...rest))
     last = answer.catch(() => {})

@@ -1,4 +1,4 @@
-/** What PostgreSQL says when something is wrong with it or with a connection. */
+/** The error codes of PostgreSQL for trouble with the server or a connection. */
 import { byName } from '../../by-name.ts'
 import type { Tells } from '../again.ts'
 import { codeOf, isLostWith, type Trouble } from '../explain.ts'
@@ -25,8 +25,8 @@ export const TROUBLES: Record<string, Trouble> = byName({
 export const isLost: Tells = isLostWith(TROUBLES)
 
 /**
- * The server was told to end the connection, and did so before it committed: it says this when it looks for such orders, while
- * waiting for a statement or within one. (57P02, after a crash, may come at any moment, and says nothing about the statement.)
+ * True when the server was told to end the connection and did so before it committed. It reports this while waiting for a
+ * statement or within one. (57P02, after a crash, may come at any moment and says nothing about the statement.)
  */
 export const hadNoEffect: Tells = (error) => ['57P01', '57P05'].includes(codeOf(error))
 

@@ -1,4 +1,4 @@
-/** Every metric of every project, month by month: what a retention must not change. */
+/** Reads every metric of every project by month. A retention must not change any of them. */
 import { type Measured, measure } from '../../control-plane/measure.ts'
 import { policyOfProject } from '../../control-plane/project-policy.ts'
 import { selectRows } from '../../control-plane/store.ts'
@@ -9,10 +9,10 @@ import { nearlyEqual } from '../../nearly-equal.ts'
 import { projects } from '../../system/projects.ts'
 
 const YEARS_BACK = 5
-/** Projects that are read by one statement. */
+/** The number of projects that one statement reads. */
 const AT_ONCE = 50
 
-/** Values by project and metric, as they are in JSON. */
+/** The values by project and metric, in their JSON form. */
 export type MetricProof = ReadonlyMap<string, unknown>
 
 export async function proveMetrics(context: Measured, now: Date): Promise<MetricProof> {
@@ -38,6 +38,6 @@ export async function proveMetrics(context: Measured, now: Date): Promise<Metric
   return proof
 }
 
-/** Engines add fractions in whatever order rows come, and the last digits of a mean tell of that. */
+/** Lists the metrics that changed. Databases add fractions in the order of the rows, so the last digits of a mean may differ. */
 export const differences = (before: MetricProof, after: MetricProof): string[] =>
   [...before].flatMap(([name, value]) => (nearlyEqual(after.get(name), value) ? [] : [name]))

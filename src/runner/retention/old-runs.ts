@@ -1,4 +1,4 @@
-/** Runs that ended long ago, and messages that were sent. What the last run of a blueprint says is kept. */
+/** Deletes runs that ended long ago, and messages that were sent. The last run of each blueprint is kept. */
 import { sql } from 'kysely'
 import { FINISHED } from '../../control-plane/states.ts'
 import type { Database } from '../../database/database.ts'
@@ -29,7 +29,7 @@ const remover =
     deleted.set(table, (deleted.get(table) ?? 0) + Number(numAffectedRows))
   }
 
-/** With everything that is known of them; `deleted` counts the rows of each table. */
+/** Deletes runs and all their data. `deleted` counts the rows of each table. */
 export async function deleteRuns(
   database: Database,
   runs: readonly number[],
@@ -50,7 +50,7 @@ export async function deleteRuns(
   }
 }
 
-/** Not the newest of a blueprint, nor its last success, nor the one that a connection is remembered by. */
+/** Leaves out the newest run of each blueprint, its last success, and runs that the state of a connection refers to. */
 async function oldRuns({ kysely }: Database, before: Date): Promise<number[]> {
   const run = sql.table(pipelines.name)
   const { rows } = await sql<{ id: number }>`select id from ${run} as run

@@ -1,7 +1,7 @@
 /**
- * Payloads of raw records that were extracted long ago. The record itself stays, so that runs know that it was collected,
- * and an extraction leaves alone what was made of it (`letGo`). Only of lists where nothing ever looks at an old record
- * again: those without inputs, whose rows no other list writes, and which no other scope has.
+ * Empties the payloads of raw records that were extracted long ago. The record itself stays, so that runs know that it was
+ * collected and extraction keeps the rows made from it (`letGo`). This is done only for lists whose old records are never read
+ * again: lists without inputs, whose rows no other list writes, and whose records no other scope has.
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { ServiceContext } from '../../control-plane/services.ts'
@@ -29,7 +29,7 @@ interface ThinnedTable {
   readonly extractors: readonly Extractor[]
 }
 
-/** Gives what was emptied, by table. */
+/** Returns the emptied records by table. */
 export async function emptyOldPayloads(
   { database, plugins }: Pick<ServiceContext, 'database' | 'plugins'>,
   before: Date,
@@ -54,7 +54,10 @@ export async function emptyOldPayloads(
   return removed
 }
 
-/** Nobody needs its payload: no other scope, no second attempt, and no list that has yet to confirm it. */
+/**
+ * True when nothing needs the payload any more: the record is in no other scope, is not quarantined, and no list has yet to
+ * confirm it.
+ */
 const isAlone = (table: string): RawBuilder<unknown> => sql`not exists (select 1 from ${sql.table(table)} as twin
     where twin.input_key = record.input_key and twin.record_key = record.record_key and twin.params <> record.params)
   and not exists (select 1 from ${sql.table(quarantine.name)} as rejected
@@ -85,7 +88,7 @@ function isThinned({ entities, referred = [] }: PluginSpec, entity: Entity): boo
   return !others.some((other) => extractedTables(other).some((table) => tables.includes(table)))
 }
 
-/** For each scope the last record that every extraction of a plugin that works on it has seen. */
+/** For each scope, returns the id of the last record that every extraction of a plugin that works on the scope has read. */
 async function extractedUpTo(
   { database: { kysely } }: Pick<ServiceContext, 'database'>,
   extractors: readonly Extractor[],

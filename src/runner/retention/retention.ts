@@ -1,6 +1,6 @@
 /**
- * Lets go what is older than its layer is kept. All of it is one transaction: metrics are read before and within it, and
- * when one of them differs, or it is only a rehearsal, nothing of it stays.
+ * Deletes data that is older than the retention of its layer, in one transaction. Metrics are read before and after the
+ * deletion. If one of them differs, or if this is a dry run, everything is rolled back.
  */
 import type { Config } from '../../config.ts'
 import { requireNothingRuns } from '../../control-plane/guards.ts'
@@ -13,20 +13,20 @@ import { differences, proveMetrics } from './metric-proof.ts'
 import { deleteOldRuns } from './old-runs.ts'
 import { emptyOldPayloads, type RemovedRows } from './raw-payloads.ts'
 
-/** 0: kept for ever. */
+/** 0 means that data is kept for ever. */
 export type KeptDays = Readonly<Pick<Config, 'rawRetentionDays' | 'runRetentionDays'>>
 export interface RemovedLayer {
   readonly layer: 'raw' | 'runs'
-  /** What is older goes. */
+  /** Older data is deleted. */
   readonly before: Date
   /** Bytes of runs are estimates. */
   readonly tables: readonly RemovedRows[]
 }
 export interface RetentionReport {
   readonly layers: readonly RemovedLayer[]
-  /** How many were compared. */
+  /** The number of metrics that were compared. */
   readonly metrics: number
-  /** Those that would be others: then nothing is let go. */
+  /** Metrics that the deletion would change. If there are any, nothing is deleted. */
   readonly changed: readonly string[]
 }
 
@@ -45,7 +45,7 @@ export async function retain(
   let report: RetentionReport = { layers: [], metrics: 0, changed: [] }
   await database
     .transaction(async (inside) => {
-      // What a run is about to look at must not go under its hands.
+      // Data that a run is about to read must not be deleted meanwhile.
       await requireNothingRuns(inside.kysely)
       const own = { ...context, database: inside }
       const before = await proveMetrics(own, now)
@@ -92,7 +92,7 @@ async function rowSizes(context: RetentionContext): Promise<(table: string) => n
 export const isAnyKept = ({ rawRetentionDays, runRetentionDays }: KeptDays): boolean =>
   rawRetentionDays > 0 || runRetentionDays > 0
 
-/** On a server: once a day, one server at a time. While something runs it is put off. */
+/** Deletes old data on a server once a day, on one server at a time. It is postponed while a run is active. */
 export function startRetention(
   context: RetentionContext & Pick<ServiceContext, 'log'>,
   days: KeptDays,

@@ -1,26 +1,26 @@
-/** Why the collection may stand still: for each cause how it is found, how bad it is, what is said, and what to do. */
+/** The causes of a standstill: for each, how it is detected, how severe it is, the message, and the remedy. */
 import { counted } from '../../counted.ts'
 import type { Facts } from './facts.ts'
 import type { Refusal } from './refusals.ts'
 import { CAUSE_NAMES, type CauseName, type Found, type Severity, type Trouble } from './standing.ts'
 import type { Thresholds } from './thresholds.ts'
 
-/** What the doctor calls the part that a cause belongs to. */
+/** The parts of the installation, as the doctor names them. */
 export const CHECKS = ['database', 'clock', 'disk', 'runner', 'sources'] as const
 
 interface Cause {
   readonly check: (typeof CHECKS)[number]
-  /** For those who may not see the whole installation. */
+  /** Shown to users who may not see the whole installation. */
   readonly title: string
   readonly severities: readonly Severity[]
-  /** Others may not see it by themselves, so this process tells them. */
+  /** True when other processes may not be able to detect it, so this process must tell them. */
   readonly isOwn: boolean
-  /** It is true of this machine alone. */
+  /** True when the cause concerns only this machine. */
   readonly isOfMachine: boolean
   find(facts: Facts, thresholds: Thresholds): readonly Found[]
 }
 
-/** Undefined: nobody can say who lives. Where nothing can be written, nobody can show that they do. */
+/** Undefined when it is unknown which servers are alive. While the database refuses changes, no server can send heartbeats. */
 export const knownQueue = ({ queue, database }: Facts): Facts['queue'] =>
   database.refusesChanges === '' ? queue : undefined
 
@@ -32,7 +32,7 @@ const START_WORKER =
 const START_SERVER = 'Start a server with `npm start`; one with CONSUME_PIPELINES=false takes no runs.'
 
 const KNOWN_TO_ALL = { isOwn: false, isOfMachine: false }
-/** As long as no task waits, only their settings say that they need workers. */
+/** While no task waits, only the settings of the servers tell that they need workers. */
 const KNOWN_TO_SERVERS = { isOwn: true, isOfMachine: false }
 const OF_MACHINE = { isOwn: true, isOfMachine: true }
 
@@ -146,7 +146,7 @@ function notTakenOver({ running }: Queue): Found[] {
   return [{ severity: 'critical', subject: 'lost', sentence, remedy: START_SERVER, runs: lost }]
 }
 
-/** A run that waits for another one is where it should be. */
+/** A run that waits while another one is under way is normal. */
 function notTaken({ waiting: { count, runs, seconds }, running }: Queue): Found[] {
   if (count === 0 || running.some(({ isHeld }) => isHeld)) return []
   const sentence = `${counted(count, 'run')} ${count === 1 ? 'waits' : 'wait'}, none is under way, and no server takes the next one.`
@@ -170,6 +170,6 @@ function remedyOf(status: number): string {
   return 'See whether the source is up, and test the connection.'
 }
 
-/** All that is found now, of every cause. */
+/** Finds the current troubles of every cause. */
 export const troublesIn = (facts: Facts, thresholds: Thresholds): Trouble[] =>
   CAUSE_NAMES.flatMap((cause) => CAUSES[cause].find(facts, thresholds).map((found) => ({ ...found, cause })))

@@ -1,4 +1,4 @@
-/** What a look finds: of this process, of the database, and of what waits there. */
+/** The facts that one check gathers about this process, the database and the queue. */
 import { statfs } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { updateRows } from '../../control-plane/store.ts'
@@ -14,29 +14,29 @@ export interface DiskFacts {
   readonly sizeBytes: number
 }
 export interface DatabaseFacts {
-  /** Undefined: it did not answer, for the reason in `failure`. */
+  /** Undefined when the database did not answer, for the reason in `failure`. */
   readonly statementSeconds: number | undefined
   readonly failure: string
-  /** Why it accepts no changes; empty: it does, or nobody knows. */
+  /** Why the database accepts no changes. Empty when it does, or when that is unknown. */
   readonly refusesChanges: string
-  /** Our clock less that of the database. */
+  /** The clock of this machine minus that of the database. */
   readonly clockOffsetSeconds: number | undefined
 }
 export interface Facts {
-  /** Undefined: there is no data folder yet. */
+  /** Undefined when there is no data folder yet. */
   readonly disk: DiskFacts | undefined
   readonly database: DatabaseFacts
-  /** Undefined: the database does not answer. */
+  /** Undefined when the database does not answer. */
   readonly queue: QueueFacts | undefined
   readonly refusals: readonly Refusal[]
-  /** Tasks run on workers, by the settings of this process. */
+  /** True when tasks run on workers, according to the settings of this process. */
   readonly needsWorkers: boolean
 }
 
 const UNKNOWN: DatabaseFacts = {
   ...{ statementSeconds: undefined, failure: '', refusesChanges: '', clockOffsetSeconds: undefined },
 }
-/** Before anything was asked. */
+/** The facts before anything was checked. */
 export const NOTHING: Facts = {
   ...{ disk: undefined, database: UNKNOWN, queue: undefined, refusals: [], needsWorkers: false },
 }
@@ -58,7 +58,7 @@ export async function readDatabase(database: Database, clock: () => number): Pro
     const statementSeconds = (performance.now() - began) / 1000
     const after = clock()
     const at = rows[0]?.at.getTime() ?? before
-    // Within the time that the question took nobody knows better.
+    // A difference smaller than the duration of the query cannot be measured, and counts as none.
     const off = at < before ? before - at : Math.min(0, after - at)
     const refusesChanges = await whyNoChanges(database)
     return { statementSeconds, failure: '', refusesChanges, clockOffsetSeconds: off / 1000 }
@@ -68,7 +68,7 @@ export async function readDatabase(database: Database, clock: () => number): Pro
   }
 }
 
-/** A change of no row: servers that accept none refuse it all the same. */
+/** Tries an update that matches no row. A server that accepts no changes refuses even that. */
 async function whyNoChanges(database: Database): Promise<string> {
   try {
     await updateRows(database.kysely, servers, { holder: '' }, { is_draining: false })

@@ -1,4 +1,4 @@
-/** One look at everything that a cause may be found in. It ends in time, whatever the database does. */
+/** Gathers all facts from which causes of a standstill are detected. It ends in time, whatever the database does. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServiceContext } from '../../control-plane/services.ts'
 import { selectRows } from '../../control-plane/store.ts'
@@ -10,14 +10,14 @@ import type { Thresholds } from './thresholds.ts'
 
 export type LookContext = Pick<ServiceContext, 'database' | 'dataFolder'>
 export interface LookOptions {
-  /** Tasks run on workers. */
+  /** True when tasks run on workers. */
   readonly needsWorkers: boolean
-  /** Of this machine. */
+  /** The clock of this machine. */
   readonly clock?: () => number
 }
 export interface Look {
   now(): Promise<Facts>
-  /** Of every server and worker it is known whether it lives. */
+  /** True when it is known of every server and worker whether it is alive. */
   isSure(): boolean
   stop(): void
 }
@@ -53,7 +53,10 @@ export function createLook(
   }
 }
 
-/** Undefined when it takes longer. It is not asked again until it has answered: whoever is slow gets no more to do. */
+/**
+ * Returns undefined when `ask` takes longer than the limit. It is not called again until it has ended, so that a slow database
+ * gets no extra load.
+ */
 function inTime<Result>(limitMs: number, ask: () => Promise<Result>): () => Promise<Result | undefined> {
   let pending: Promise<Result> | undefined
   return async () => {

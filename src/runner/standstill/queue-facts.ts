@@ -1,4 +1,4 @@
-/** Who lives, what waits and what runs, as the database knows it. */
+/** Reads from the database which processes are alive, what waits and what runs. */
 import { QUEUED, UNFINISHED } from '../../control-plane/states.ts'
 import { selectRows } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
@@ -13,23 +13,23 @@ export interface Member {
   readonly host: string
   readonly isAlive: boolean
   readonly isDraining: boolean
-  /** Tasks at a time; none for a server that leaves them to workers. */
+  /** The number of tasks at a time; 0 for a server that leaves them to workers. */
   readonly places: number
-  /** What it tells of itself. */
+  /** The causes of a standstill that the process reported about itself. */
   readonly told: Told | undefined
 }
 export interface QueueFacts {
   readonly members: readonly Member[]
-  /** Runs that nobody has taken. */
+  /** Runs that no server has taken. */
   readonly waiting: { readonly count: number; readonly runs: readonly number[]; readonly seconds: number }
-  /** Runs that somebody has taken, and whether that server lives. */
+  /** Runs that a server has taken, and whether that server is alive. */
   readonly running: readonly { readonly id: number; readonly isHeld: boolean }[]
-  /** Tasks that were handed out to workers, and that none has taken. */
+  /** Tasks that were handed out to workers but that no worker has taken. */
   readonly handedOut: {
     readonly count: number
     readonly runs: readonly number[]
     readonly seconds: number
-    /** Why workers left them. */
+    /** The reasons why workers did not take them. */
     readonly notes: readonly string[]
   }
   /** Tasks that workers run. */
@@ -41,7 +41,7 @@ export type QueueReader = (secondsOff: number) => Promise<QueueFacts>
 const MOST_NAMED = 100
 const MOST_NOTES = 3
 
-/** Whether a process lives shows by its beats only: clocks of machines differ, so whoever asks twice knows more. */
+/** Only heartbeats show whether a process is alive, because the clocks of machines differ. So a second read knows more than the first. */
 export function createQueueReader({ kysely }: Database, silentMs: number): QueueReader & { isSure(): boolean } {
   const seen = new Map<string, { beats: number; at: number; hasBeaten: boolean }>()
 
@@ -98,7 +98,7 @@ export function createQueueReader({ kysely }: Database, silentMs: number): Queue
   }
 
   return Object.assign(read, {
-    /** Of every process it is known whether it lives. */
+    /** True when it is known of every process whether it is alive. */
     isSure: () =>
       [...seen].every(
         ([holder, { at, hasBeaten }]) => hasBeaten || isLeaseHolderGone(holder) || performance.now() - at >= silentMs,

@@ -1,23 +1,23 @@
-/** Tasks of this process whose source refuses every request, as their threads tell it. */
+/** Tracks tasks of this process whose source refuses every request, from the events of their threads. */
 import { followWork, type WorkPlace } from '../../observe/work-events.ts'
 
 export interface Refusal {
   readonly run: number
   readonly task: number
   readonly connection: string
-  /** Of the last answer; 0: none came. */
+  /** The status of the last answer; 0 when none came. */
   readonly status: number
   readonly requests: number
   readonly seconds: number
 }
 
-/** What is wrong with a single record is no refusal. */
+/** Other errors concern single records, and are not refusals by the source. */
 const REFUSING = new Set([0, 401, 403, 407, 408, 425, 429])
 const isRefusal = (status: number) => REFUSING.has(status) || status >= 500
 
 export interface Refusals {
   now(): readonly Refusal[]
-  /** Of these tasks only: the others have ended without a word. */
+  /** Forgets all other tasks, which have ended without an event. */
   keep(tasks: ReadonlySet<number>): void
   stop(): void
 }

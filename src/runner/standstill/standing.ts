@@ -1,4 +1,4 @@
-/** What may be told of a collection that stands still. */
+/** The types that describe a standstill of the collection. */
 
 export const SEVERITIES = ['critical', 'warning'] as const
 export type Severity = (typeof SEVERITIES)[number]
@@ -14,32 +14,32 @@ export const CAUSE_NAMES = [
 ] as const
 export type CauseName = (typeof CAUSE_NAMES)[number]
 
-/** What a look has found of a cause. */
+/** A cause that one check has found. */
 export interface Found {
   readonly severity: Severity
-  /** What it is about, such as a folder, so that two processes of one machine tell it once. */
+  /** The subject, such as a folder. With it, two processes on one machine report the same trouble only once. */
   readonly subject: string
   readonly sentence: string
   readonly remedy: string
-  /** What it holds up; absent: all runs that are not finished. */
+  /** The runs that are blocked; all unfinished runs when absent. */
   readonly runs?: readonly number[]
-  /** Soon it will hold something up, and does not yet. */
+  /** A warning: nothing is blocked yet, but soon will be. */
   readonly isEarly?: boolean
-  /** Since when at least, as far as one look tells. */
+  /** For how many seconds at least, as far as one check can tell. */
   readonly seconds?: number
 }
 export interface Trouble extends Found {
   readonly cause: CauseName
 }
 
-/** Something that has been so for long enough to be told. */
+/** A trouble that has lasted long enough to be reported. */
 export interface Standing extends Omit<Found, 'seconds'> {
   readonly cause: CauseName
   readonly since: Date
-  /** The machine that it is true of; empty: of the whole installation. */
+  /** The machine that it concerns; empty for the whole installation. */
   readonly host: string
 }
-/** What a process stores with its beat: what others may not see by themselves. */
+/** What a process stores with its heartbeat, because others may not be able to detect it. */
 export interface Told {
   readonly process: string
   readonly standing: readonly (Omit<Standing, 'since'> & { readonly since: string })[]

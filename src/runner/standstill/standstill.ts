@@ -1,6 +1,6 @@
 /**
- * Whether the collection stands still, as one process sees it. It keeps what it has seen in its memory: a database that is
- * away, or that accepts no changes, does not keep it from telling.
+ * Detects whether the collection stands still, as one process sees it. Its findings are kept in memory, so that it can report
+ * them even when the database is unreachable or accepts no changes.
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -15,20 +15,20 @@ import { THRESHOLDS, type Thresholds } from './thresholds.ts'
 
 export interface Snapshot {
   readonly facts: Facts
-  /** The worst first. */
+  /** The most severe first. */
   readonly standing: readonly Standing[]
 }
 export interface Standstill {
-  /** As of the last look; where nobody looks regularly, of one now. */
+  /** The result of the last check, or of a new one when there are no regular checks. */
   latest(): Promise<Snapshot>
-  /** For whoever joins the servers; undefined: nothing. */
+  /** What to send with the heartbeat; undefined when there is nothing to report. */
   told(): Told | undefined
-  /** Looks again and again. */
+  /** Starts regular checks. */
   start(): void
   stop(): Promise<void>
 }
 export interface StandstillOptions extends LookOptions {
-  /** For tests: they are no setting. */
+  /** Only for tests; users cannot set them. */
   readonly thresholds?: Partial<Thresholds>
 }
 
@@ -44,7 +44,7 @@ export function createStandstill(context: LookContext, options: StandstillOption
   const thresholds = { ...THRESHOLDS, ...options.thresholds }
   const own = randomUUID()
   const look = createLook(context, options, thresholds)
-  /** What every look has found since then. */
+  /** Troubles that every check since `at` has found. */
   const found = new Map<string, { readonly trouble: Trouble; readonly at: number; readonly since: Date }>()
   let last: Snapshot | undefined
   let first: Promise<Snapshot> | undefined
@@ -54,7 +54,7 @@ export function createStandstill(context: LookContext, options: StandstillOption
     const facts = await look.now()
     const troubles = new Map(troublesIn(facts, thresholds).map((trouble) => [keyOf(trouble), trouble]))
     for (const [key, { trouble }] of found) {
-      // Who lives and what waits is in the database: as long as nobody can tell, it is as it was.
+      // The database knows which servers are alive and what waits. While it cannot be read, the last known state is kept.
       const isUnknown = !knownQueue(facts) && CAUSES[trouble.cause].check === 'runner'
       if (!troubles.has(key) && !isUnknown) found.delete(key)
     }
@@ -93,7 +93,7 @@ export function createStandstill(context: LookContext, options: StandstillOption
   }
 }
 
-/** What living processes tell of themselves. */
+/** The troubles that other living processes report. */
 const standingElsewhere = ({ members }: QueueFacts, own = ''): Standing[] =>
   members.flatMap(({ isAlive, told }) =>
     isAlive && told && told.process !== own
@@ -101,14 +101,14 @@ const standingElsewhere = ({ members }: QueueFacts, own = ''): Standing[] =>
       : [],
   )
 
-/** Each once: two processes of one machine have one disk. */
+/** Removes duplicates, since two processes on one machine report the same disk, and sorts the rest. */
 function inOrder(all: readonly Standing[]): Standing[] {
   const once = new Map(all.toReversed().map((each) => [keyOf(each, each.host), each]))
   const rank = ({ severity }: Standing) => SEVERITIES.indexOf(severity)
   return [...once.values()].toSorted((one, other) => rank(one) - rank(other) || Number(one.since) - Number(other.since))
 }
 
-/** What one look has found, without asking how long it has been so. */
+/** The findings of one check, however long they have lasted. */
 export function snapshotOf(facts: Facts, thresholds: Partial<Thresholds> = {}): Snapshot {
   const troubles = troublesIn(facts, { ...THRESHOLDS, ...thresholds })
   return { facts, standing: troubles.map((trouble) => standingOf(trouble, sinceOf(trouble))) }
@@ -117,7 +117,7 @@ export function snapshotOf(facts: Facts, thresholds: Partial<Thresholds> = {}): 
 /** The beginning of a sentence about another machine. */
 export const onMachine = ({ host }: Pick<Standing, 'host'>): string => (host === '' ? '' : `On ${host}: `)
 
-/** What holds up this run, which is not finished. */
+/** True for a trouble that blocks this unfinished run. */
 export const holdsUp =
   (run: number) =>
   ({ runs, isEarly }: Standing): boolean =>
@@ -127,8 +127,8 @@ const PAUSE_MS = 500
 const CONFIRM_MS = 2000
 
 /**
- * The same for a command, which has not looked before. It waits until it knows who lives, looks twice at what it finds, and
- * goes by what the database knows of how long that has been so.
+ * Checks once, for a command that has no earlier checks. It waits until it knows which servers are alive, and confirms what it
+ * finds by a second check. The database tells how long a trouble has lasted.
  */
 export async function lookOnce(context: LookContext, options: StandstillOptions): Promise<Snapshot> {
   const thresholds = { ...THRESHOLDS, ...options.thresholds }

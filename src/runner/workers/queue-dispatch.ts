@@ -1,6 +1,6 @@
 /**
- * Hands tasks out to workers, and waits for their ends. A server that stops leaves them with their workers: whoever takes over
- * the pipeline follows them.
+ * Hands tasks out to workers and waits for their results. When a server stops, its tasks stay with the workers, and the server
+ * that takes over the pipeline follows them.
  */
 import { deleteRows, findRow, selectRows } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
@@ -20,7 +20,7 @@ import { isRunning, outcomeOf, type TaskRun, withdrawRun, writeRun } from './tas
 export interface QueueDispatchOptions {
   readonly database: Database
   readonly log: Logger
-  /** Of this code. */
+  /** The version of this code. */
   readonly version: string
   readonly leaseMs?: number
 }
@@ -43,11 +43,11 @@ export function createQueueDispatch(options: QueueDispatchOptions): TaskDispatch
   const { kysely } = database
   const { isDead } = watchServers(database, leaseMs)
   const watched = new Map<number, Watched>()
-  /** What was last heard of workers; others may forget those that died. */
+  /** The last heartbeats of workers, kept here because other servers may delete the rows of dead ones. */
   const lastSigns = new Map<string, RowOf<typeof servers>>()
   let lastWrite: Promise<unknown> = Promise.resolve()
 
-  /** One after another: each task's place in the queue follows from those before it. */
+  /** Writes one after another, because the position of a task in the queue depends on those before it. */
   function inTurn<Result>(write: () => Promise<Result>): Promise<Result> {
     const written = lastWrite.then(write)
     lastWrite = written.catch(() => {})
@@ -55,7 +55,7 @@ export function createQueueDispatch(options: QueueDispatchOptions): TaskDispatch
   }
 
   async function look(): Promise<void> {
-    // Before the question: what is watched from now on may have been written after its answer.
+    // Copied before the query, because a task that is added later may have been written after its result.
     const waiting = [...watched]
     if (waiting.length === 0) return
     const ids = waiting.map(([id]) => id)
@@ -70,7 +70,7 @@ export function createQueueDispatch(options: QueueDispatchOptions): TaskDispatch
     }
   }
 
-  /** Workers that died, with the likely cause. */
+  /** Finds workers that died, with the likely cause. */
   async function deadAmong(rows: readonly TaskRun[]): Promise<ReadonlyMap<string, string>> {
     const workers = [...new Set(rows.filter(isRunning).map(({ worker }) => worker))]
     const dead = new Map<string, string>()
@@ -82,7 +82,7 @@ export function createQueueDispatch(options: QueueDispatchOptions): TaskDispatch
     return dead
   }
 
-  /** Of a task that somebody has taken. */
+  /** Handles a task that a worker has taken. */
   async function judge(row: TaskRun, watch: Watched, dead: ReadonlyMap<string, string>): Promise<void> {
     watch.onClaim()
     const outcome = outcomeOf(row)
@@ -95,11 +95,11 @@ export function createQueueDispatch(options: QueueDispatchOptions): TaskDispatch
       message: `The worker that ran it broke down: ${cause}.`,
       interruption: { incident: worker, isLoss: true, cause },
     } as const
-    // Else it has ended after all, and the next look finds how.
+    // If no row is deleted, the task has ended after all, and the next round finds its result.
     if ((await deleteRows(kysely, taskRuns, { task_id, token, worker, outcome: '' })) === 1) watch.settle(gone)
   }
 
-  /** An attempt that is to be followed by another is told once. */
+  /** Deletes the row of an attempt that another one will follow, so that its result is used only once. */
   async function taken({ task_id, token }: TaskRun, outcome: TaskOutcome): Promise<TaskOutcome> {
     if (outcome.status === 'TASK_RESUME') await deleteRows(kysely, taskRuns, { task_id, token })
     return outcome
@@ -113,7 +113,7 @@ export function createQueueDispatch(options: QueueDispatchOptions): TaskDispatch
     log.error(`the queue continues after an error: ${messageOf(database.explain(error) ?? error)}`),
   )
 
-  /** The end of an attempt. Undefined: it was not begun, or this server stops. */
+  /** Waits for the end of an attempt. Undefined when it did not begin, or when this server stops. */
   function watch(row: TaskRun, signal: AbortSignal, onClaim: () => void): Promise<TaskOutcome | undefined> {
     return new Promise((resolve) => {
       let isClaimed = false

@@ -1,4 +1,4 @@
-/** Who works for this installation, and what waits: what the queue page and the doctor tell. */
+/** Reads which servers and workers there are and what waits, for the queue page and the doctor. */
 import type { Config } from '../../config.ts'
 import { selectRows } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
@@ -9,7 +9,7 @@ export interface QueueState {
   readonly runTasksOn: Config['runTasksOn']
   readonly servers: readonly { readonly host: string; readonly version: string }[]
   readonly workers: readonly WorkerState[]
-  /** By project, the one with the most tasks first. */
+  /** Waiting tasks by project, the project with the most tasks first. */
   readonly waiting: readonly { readonly project: string; readonly tasks: number; readonly notes: readonly string[] }[]
 }
 interface WorkerState {

@@ -1,4 +1,4 @@
-/** Logs in the database: their files are on the machines that ran the tasks, and are read on others. */
+/** Stores logs in the database, because their files are on the machines that ran the tasks and are read on others. */
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { insertRow, type Queries, selectRows } from '../../control-plane/store.t
 import type { RowOf } from '../../database/table.ts'
 import { taskLogs } from '../../system/workers.ts'
 
-/** Task 0: the log of the run itself. */
+/** Task 0 means the log of the run itself. */
 export interface LogName {
   readonly pipelineId: number
   readonly taskId: number
@@ -23,7 +23,7 @@ export interface StoredPiece {
 
 const places = new Map<string, string>()
 
-/** Names a data folder, whichever machine it is on. A disk that takes no name gives it one for the life of this process. */
+/** Returns the name of a data folder, unique across machines. If the disk cannot store it, the name lasts as long as this process. */
 export function placeOf(dataFolder: string): string {
   const known = places.get(dataFolder)
   if (known !== undefined) return known
@@ -45,7 +45,7 @@ function nameAnew(file: string): string {
   const place = randomUUID()
   try {
     mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 })
-    // Another process of this folder may have been quicker.
+    // Another process that uses this folder may have been quicker.
     writeFileSync(file, `${place}\n`, { mode: 0o600, flag: 'wx' })
     return place
   } catch {
@@ -53,12 +53,15 @@ function nameAnew(file: string): string {
   }
 }
 
-/** Of one file; the rest stays on the machine that has it, but for the end, which tells most. */
+/** The part of a log file that is stored. The rest stays on its machine, except for the end, which tells most. */
 const MOST_BYTES = 4 << 20
 const END_BYTES = 256 << 10
 const CUT = 'Lines are left out here: the machine that ran this task has them.\n'
 
-/** Stores what a file has beyond `from`, whole lines only until the end; gives where it is now. */
+/**
+ * Stores the content of a file after `from` in whole lines, up to its last complete line. Returns the position up to which the
+ * file is stored.
+ */
 export async function storePiece(
   queries: Queries,
   { pipelineId: pipeline_id, taskId: task_id }: LogName,
@@ -87,7 +90,7 @@ export async function storePiece(
   }
 }
 
-/** How far a file is stored; undefined: nothing of this log is, of any file. */
+/** Returns up to where the file of this place is stored; undefined when nothing of this log is stored from any place. */
 export async function storedUntil(queries: Queries, { pipelineId, taskId }: LogName, place: string) {
   const rows = await queries
     .selectFrom(taskLogs.name)
@@ -99,7 +102,7 @@ export async function storedUntil(queries: Queries, { pipelineId, taskId }: LogN
   return rows.length === 0 ? undefined : Number(rows.find((row) => row.place === place)?.ends_at ?? 0)
 }
 
-/** Tasks of which another machine has stored something; 0: the run itself. */
+/** Tasks for which another machine has stored log lines; 0 stands for the run itself. */
 export async function loggedElsewhere(
   queries: Queries,
   pipelineId: number,
@@ -115,7 +118,7 @@ export async function loggedElsewhere(
   return new Set(rows.map(({ task_id }) => Number(task_id)))
 }
 
-/** Pieces of all machines, in the order in which they were written, after that one. */
+/** Reads the pieces of all machines with ids above `after`, in the order in which they were written. */
 export async function storedPieces(
   queries: Queries,
   { pipelineId, taskId }: LogName,

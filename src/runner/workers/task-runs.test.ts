@@ -113,7 +113,7 @@ describeEachDatabase('a task that was handed out', (test) => {
     const [left, kept, running] = [await handOut(), await handOut(), await handOut()]
     expect(await claimRun(test.database, running.run, WORKER)).toBe(true)
     expect(await open()).toEqual(expect.arrayContaining([left.id, kept.id, running.id]))
-    // As a server does that was told to run tasks itself.
+    // Another server, which runs tasks itself, takes the pipeline over.
     await updateRows(kysely(), pipelineLeases, { pipeline_id: left.pipelineId }, { holder: 'another server' })
     await deleteRows(kysely(), pipelineLeases, { pipeline_id: running.pipelineId })
     expect(await open()).not.toContain(left.id)
@@ -130,7 +130,7 @@ describeEachDatabase('a task that was handed out', (test) => {
     await updateRows(kysely(), tasks, { id }, { status: 'TASK_RESUME', began_at })
     const again = async () => (await findRow(kysely(), taskRuns, { task_id: id })) as TaskRun
     expect(await reserveRun(kysely(), run, 'a worker that dies')).toBe(true)
-    // It is not among the living, so another may.
+    // The first worker has no row in `servers`, so it counts as dead and another may reserve the task.
     expect(await reserveRun(kysely(), await again(), WORKER)).toBe(true)
     expect(await reserveRun(kysely(), await again(), WORKER)).toBe(true)
     expect(await reserveRun(kysely(), await again(), 'a third worker')).toBe(false)

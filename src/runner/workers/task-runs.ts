@@ -1,4 +1,4 @@
-/** Tasks that were handed out to workers, in the database: written by a server, taken and ended by a worker. */
+/** Tasks that are handed out to workers, as rows in the database. A server writes them; a worker takes and ends them. */
 import { randomUUID } from 'node:crypto'
 import { FINISHED, QUEUED } from '../../control-plane/states.ts'
 import { deleteRows, findRow, insertRow, type Queries, selectRows, updateRows } from '../../control-plane/store.ts'
@@ -20,7 +20,7 @@ export const isRunning = ({ worker, outcome }: TaskRun): boolean => worker !== '
 export const outcomeOf = ({ outcome }: TaskRun): TaskOutcome | undefined =>
   outcome === '' ? undefined : (JSON.parse(outcome) as TaskOutcome)
 
-/** Undefined when a worker has the task: whoever handed it out before is gone, and its end can be followed. */
+/** Hands out a task. Undefined when a worker already has it from a server that is gone; its end can then be followed. */
 export async function writeRun({ kysely }: Database, task: HandedTask, version: string): Promise<TaskRun | undefined> {
   const {
     id: task_id,
@@ -51,8 +51,8 @@ export async function writeRun({ kysely }: Database, task: HandedTask, version: 
 }
 
 /**
- * Fair sharing: a project's next task comes after its own last one, and no earlier than what runs now. So a project with
- * ten tasks waits for one task, not for all, of a project with a thousand.
+ * Shares workers fairly. The next task of a project is placed after its own last one, and after all that run now. So a project
+ * with ten tasks waits for one task, and not for all, of a project with a thousand.
  */
 async function nextPosition(queries: Queries, project: string): Promise<number> {
   const { position } = await queries
@@ -64,7 +64,7 @@ async function nextPosition(queries: Queries, project: string): Promise<number> 
   return Number(position ?? 0) + 1
 }
 
-/** Leases of the servers that handed a run out: as long as they have its pipeline, the run is to be taken. */
+/** The pipeline leases of the servers that handed tasks out. A task may be taken as long as its server has the pipeline. */
 const leasesOfCoordinators = (queries: Queries) =>
   queries
     .selectFrom(`${pipelineLeases.name} as lease`)
@@ -72,7 +72,7 @@ const leasesOfCoordinators = (queries: Queries) =>
     .whereRef('lease.pipeline_id', '=', `${taskRuns.name}.pipeline_id`)
     .whereRef('lease.holder', '=', `${taskRuns.name}.coordinator`)
 
-/** What workers run, and what they may take: not what a server left that has stopped or lost the pipeline. */
+/** Tasks that workers run or may take. Tasks of a server that has stopped or lost the pipeline are left out. */
 export const openRuns = (queries: Queries): Promise<TaskRun[]> =>
   selectRows(queries, taskRuns, (query) =>
     query
@@ -82,12 +82,12 @@ export const openRuns = (queries: Queries): Promise<TaskRun[]> =>
       .orderBy('task_id'),
   )
 
-/** As many as a worker looks at: what it leaves to others must not hide what comes after. */
+/** The number of waiting tasks that a worker reads. Tasks that it leaves to others are excluded, so that they do not hide later ones. */
 const MOST_WAITING = 200
 
 /**
- * What waits for a worker, in the order in which it is to be taken; without attempts that a worker leaves to others, and those
- * of servers that have lost or cancelled the pipeline.
+ * Tasks that wait for a worker, in the order in which they should be taken. Attempts that this worker leaves to others are
+ * left out, and so are tasks of servers that have lost or cancelled the pipeline.
  */
 export function waitingRuns(queries: Queries, left: readonly string[]): Promise<TaskRun[]> {
   const held = leasesOfCoordinators(queries).where('lease.cancel_requested', '=', false)
@@ -102,7 +102,7 @@ export function waitingRuns(queries: Queries, left: readonly string[]): Promise<
   })
 }
 
-/** Which of these attempts still wait. */
+/** Returns those of the attempts that still wait. */
 export async function stillWaiting(queries: Queries, tokens: readonly string[]): Promise<readonly string[]> {
   if (tokens.length === 0) return []
   const rows = await selectRows(queries, taskRuns, (query) =>
@@ -114,8 +114,8 @@ export async function stillWaiting(queries: Queries, tokens: readonly string[]):
 class NotTaken extends Error {}
 
 /**
- * Takes a task for a worker, with its leases. False: it is not there to be taken any more. All at once, so that a task which
- * was cancelled, handed out again, or whose data somebody else works on, never begins.
+ * Takes a task and its leases for a worker. False when it cannot be taken any more. All checks are in one transaction, so a
+ * task never begins that was cancelled, handed out again, or whose data another task works on.
  */
 export async function claimRun(database: Database, run: TaskRun, worker: string): Promise<boolean> {
   const { task_id, token, pipeline_id, coordinator, leases } = run
@@ -125,14 +125,14 @@ export async function claimRun(database: Database, run: TaskRun, worker: string)
   try {
     await inTransaction(database, async (transaction) => {
       const where = { task_id, token, worker: '', outcome: '' }
-      // Whoever comes second takes another task, and does not wait for the first.
+      // Skips locked rows: a second worker takes another task and does not wait for the first.
       const free = await selectRows(transaction, taskRuns, (query) =>
         query.where('task_id', '=', task_id).where('token', '=', token).forUpdate().skipLocked(),
       )
       insist(free.length === 1)
       insist((await updateRows(transaction, taskRuns, where, { worker, note: '' })) === 1)
       insist((await findRow(transaction, servers, { holder: worker })) !== undefined)
-      // Held, so that its server does not give it up in this very moment, without this task.
+      // Locks the pipeline, so that its server does not release it at this moment without this task.
       await holdPipeline(transaction, pipeline_id)
       const held = await findRow(transaction, pipelineLeases, { pipeline_id })
       insist(held?.holder === coordinator && !held.cancel_requested)
@@ -150,7 +150,7 @@ export async function claimRun(database: Database, run: TaskRun, worker: string)
   }
 }
 
-/** One that continues has begun before. */
+/** Marks a task as running. A task that continues has begun before and keeps its time. */
 async function beginTask(transaction: Queries, id: number): Promise<boolean> {
   const began_at = (await findRow(transaction, tasks, { id }))?.began_at ?? new Date()
   const begun = { ...BEGUN, status: 'TASK_RUNNING', began_at }
@@ -158,7 +158,7 @@ async function beginTask(transaction: Queries, id: number): Promise<boolean> {
   return (await updateRows(transaction, tasks, { id, status: 'TASK_RUNNING' }, { message: '' })) === 1
 }
 
-/** For a worker that is still busy. False: another worker waits for it already, and lives. */
+/** Reserves a task for a worker that is still busy. False when another living worker has reserved it already. */
 export async function reserveRun(queries: Queries, run: TaskRun, worker: string): Promise<boolean> {
   if (run.reserved_by === worker) return true
   const others = queries.selectFrom(servers.name).select('holder').where('is_draining', '=', false)
@@ -173,7 +173,7 @@ export async function reserveRun(queries: Queries, run: TaskRun, worker: string)
   return Number(numUpdatedRows) === 1
 }
 
-/** Stores how a task ended, and ends its leases. False: others have taken this worker for dead. */
+/** Stores the outcome of a task and ends its leases. False when others have taken this worker for dead. */
 export const endRun = (database: Database, run: TaskRun, worker: string, outcome: TaskOutcome): Promise<boolean> =>
   inTransaction(database, async (transaction) => {
     if (!(await storeOutcome(transaction, run, worker, outcome))) return false
@@ -192,11 +192,11 @@ export const storeOutcome = async (
   return (await updateRows(queries, taskRuns, { task_id, token, worker, outcome: '' }, values)) === 1
 }
 
-/** False: somebody has taken it. */
+/** Withdraws a task that waits. False when a worker has taken it. */
 export const withdrawRun = async (queries: Queries, { task_id, token }: Attempt): Promise<boolean> =>
   (await deleteRows(queries, taskRuns, { task_id, token, worker: '' })) === 1
 
-/** Tokens of what this worker runs, and nobody has cancelled: a worker hears of it without the server that it works for. */
+/** Tokens of the tasks that this worker runs and that nobody has cancelled. So a worker learns of a cancellation without its server. */
 export async function wantedTokens(queries: Queries, worker: string): Promise<ReadonlySet<string>> {
   const rows = await queries
     .selectFrom(`${taskRuns.name} as run`)
@@ -214,14 +214,15 @@ export async function wantedTokens(queries: Queries, worker: string): Promise<Re
 }
 
 /**
- * Forgets what nobody will ask for: what waits for a server that has lost the pipeline, and runs of tasks that have ended, unless
- * a worker that lives is still at it. Every server does: the one that handed them out may be gone, and none leave tasks to workers.
+ * Deletes rows that nobody will ask for: tasks that wait for a server that has lost the pipeline, and attempts of tasks that
+ * have ended, unless a living worker still runs them. Every server does this, even one that does not use workers, because the
+ * server that handed the tasks out may be gone.
  */
 export async function forgetRuns(
   { kysely }: Database,
   isDead: (leaseHolder: string) => Promise<boolean>,
 ): Promise<void> {
-  // Read before: a statement that deletes what it looks for would hold up those who take tasks.
+  // Reads first, because a delete with this condition would block workers that take tasks.
   const left = await selectRows(kysely, taskRuns, (query) =>
     query.where('worker', '=', '').where(({ not, exists }) => not(exists(leasesOfCoordinators(kysely)))),
   )

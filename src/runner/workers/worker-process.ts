@@ -1,4 +1,4 @@
-/** A process without an API that runs tasks of servers, beside any number of others. */
+/** A process without an API that runs tasks for servers. There may be any number of such processes. */
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TaskRow } from '../../control-plane/pipeline-rows.ts'
@@ -32,31 +32,31 @@ export interface WorkerContext {
   readonly log: Logger
 }
 export interface WorkerOptions {
-  /** Where its tasks run. */
+  /** The threads that run the tasks. */
   readonly threads: TaskDispatch
-  /** Tasks at a time. */
+  /** The number of tasks at a time. */
   readonly concurrency: number
-  /** Of this code. */
+  /** The version of this code. */
   readonly version: string
   readonly leaseMs?: number
   readonly tellStandstill?: TellStandstill
 }
 export interface WorkerProcess {
-  /** Takes nothing new, waits so long for what runs, and hands the rest back. */
+  /** Takes no new tasks, waits up to `drainMs` for running ones, and hands the rest back. */
   stop(drainMs: number): Promise<void>
 }
 
-/** A task that this worker has taken, or is about to. */
+/** A task that this worker has taken, or is about to take. */
 interface Claim {
   readonly abort: AbortController
   readonly ended: Promise<void>
   readonly isAlone: boolean
-  /** Under this name it was taken; empty before that. */
+  /** The lease holder that took it; empty before that. */
   holder: string
 }
 
 const BEAT_MS = 500
-/** How soon a worker with a free place looks for a task again, and how late when it has found none for a while. */
+/** The shortest and longest pause of a worker with a free place before it looks for a task again. The pause grows while it finds none. */
 const SHORTEST_LOOK_MS = 250
 const LONGEST_LOOK_MS = 1000
 const PAUSE_MS = 1000
@@ -67,7 +67,7 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
   const { database, log } = context
   const { concurrency, version, leaseMs = LEASE_MS } = options
   const claims = new Map<string, Claim>()
-  /** Attempts that this code cannot run, by their tokens. */
+  /** Tokens of attempts that this version of the code cannot run. */
   let puzzles: readonly string[] = []
   let lookMs = SHORTEST_LOOK_MS
   const joinOthers = async (): Promise<Server> => {
@@ -120,13 +120,13 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
       else if (!run.is_alone || claims.size === 0) {
         void take(run, task).catch(goOn)
         isTaking = true
-        // Takes nothing else, so that it can take this one when what it runs has ended.
+        // Takes nothing else, so that it can take this task when its running ones have ended.
       } else if (await reserveRun(kysely, run, server.leaseHolder)) break
     }
     lookMs = isTaking ? SHORTEST_LOOK_MS : Math.min(2 * lookMs, LONGEST_LOOK_MS)
   }
 
-  /** There is a place again, and often its task was what others waited for. */
+  /** Looks soon, because a place is free again, and often others waited for the task that ended. */
   function lookSoon(): void {
     lookMs = SHORTEST_LOOK_MS
     places.wake()
@@ -146,7 +146,7 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
     }
   }
 
-  /** Whoever knows it takes it: a worker of another version, which the server will find. */
+  /** Leaves a task to a worker of another version that can run it. The server finds such a worker. */
   async function leave({ task_id, token }: TaskRun, puzzle: string): Promise<void> {
     const note = `The worker on ${hostname()} (version ${version}) leaves task ${task_id} to others: ${puzzle}`
     log.warn({ task: task_id }, note)
@@ -180,7 +180,7 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
     })
   }
 
-  /** Stored when the database is back, unless others have taken over by then. */
+  /** Retries until the database is back, unless others have taken over by then. */
   async function persist(signal: AbortSignal, write: () => Promise<void>): Promise<void> {
     for (;;) {
       try {
@@ -215,7 +215,7 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
       if (claims.size > 0) log.info(`handing back ${counted(claims.size, 'task')}`)
       for (const { abort } of claims.values()) abort.abort(STOPPED)
       await rest()
-      // To the last: nobody takes for dead what is only ending.
+      // Sends heartbeats until the end, so that others do not take a worker that is stopping for dead.
       await life.stop()
       await server.membership.leave().catch(goOn)
       await logs.stop()
@@ -224,7 +224,7 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
   }
 }
 
-/** A task that was interrupted because of its worker continues on another. */
+/** Makes a task that was interrupted because its worker stopped continue on another worker. */
 function handBack(outcome: TaskOutcome, { aborted, reason }: AbortSignal, incident: string): TaskOutcome {
   if (outcome.status === 'TASK_CANCELLED' && aborted && reason !== CANCELLED) {
     const interruption = { incident, isLoss: false, cause: 'its worker was stopped' }
@@ -234,7 +234,7 @@ function handBack(outcome: TaskOutcome, { aborted, reason }: AbortSignal, incide
   return { status: 'TASK_RESUME', message: outcome.message }
 }
 
-/** What this code does not know of a task; undefined: nothing. Another version may. */
+/** Returns what this version of the code lacks to run a task; undefined when it can run it. Another version may be able to. */
 function unknownOf(plugins: readonly Plugin[], { plugin: name, subtasks }: TaskRow): string | undefined {
   const plugin = plugins.find((each) => each.name === name)
   if (!plugin) return `it has no plugin ${name}.`
