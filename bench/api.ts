@@ -1,4 +1,4 @@
-/** GET /projects and /pipelines: how much slower while three collections run, and how near to a bare Fastify route. */
+/** GET /projects and /pipelines: how much slower they are while three collections run, and how near to a bare Fastify route. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { peakMegabytes } from '../tests/support/peak-memory.ts'
 import { startTestPostgres } from '../tests/support/servers.ts'
 
 const PROJECTS = 30
-/** Of the past, to list. */
+/** Past runs, to be listed. */
 const RUNS = 30
 const COLLECTIONS = 3
 const CONNECTIONS = 64
@@ -50,7 +50,7 @@ const send = async (url: string, method: string, body?: unknown): Promise<any> =
   return answer
 }
 
-/** Milliseconds that answers took, asked at a steady pace, whatever the answers do. */
+/** Milliseconds that each answer took. Requests are sent at a steady pace, however long the answers take. */
 async function times(server: string, seconds: number): Promise<number[]> {
   const taken: number[] = []
   const pending: Promise<void>[] = []
@@ -70,7 +70,7 @@ async function times(server: string, seconds: number): Promise<number[]> {
 const p99 = (taken: readonly number[]) =>
   taken.toSorted((left, right) => left - right)[Math.floor(taken.length * 0.99)] ?? 0
 
-/** Requests a second with as many connections as there are, each asking again as soon as it is answered. */
+/** Requests per second over all connections, each of which asks again as soon as it is answered. */
 async function throughput(urls: readonly string[], seconds: number): Promise<number> {
   let count = 0
   const end = performance.now() + seconds * 1000
@@ -93,7 +93,7 @@ async function startBare(bodies: Record<string, string>) {
   return { url: String(line).trim(), stop: () => child.kill('SIGTERM') }
 }
 
-/** Projects to list, and three that have something to collect. */
+/** Makes projects to list, and gives three of them something to collect. */
 async function prepare(server: string, github: string): Promise<number[]> {
   const settings = { name: 'main', endpoint: `${github}/`, token: DEFAULT_TOKEN, enableGraphql: false }
   const connection = await send(`${server}/plugins/github/connections`, 'POST', settings)
@@ -132,13 +132,13 @@ export async function run(): Promise<void> {
     pullRequests: 2000,
     workflowRuns: 2000,
   }))
-  // As long as GitHub takes: it is not the fake's processor time that is to be measured.
+  // As slow as GitHub, because the fake's processor time is not what is measured.
   const github = await spawnFakeGithub({
     world: { repositories },
     latencyMilliseconds: 150,
     tokens: [{ token: DEFAULT_TOKEN, limits: { core: 1_000_000 } as any }],
   })
-  // It stands for another machine, whose processor is not ours: it gives way at once, where chrt is there to say so.
+  // The fake stands for another machine with another processor, so it gives way at once, if chrt is there to arrange that.
   setPriority(github.pid, constants.priority.PRIORITY_LOW)
   spawnSync('chrt', ['--all-tasks', '--idle', '--pid', '0', String(github.pid)])
   const dataFolder = mkdtempSync(join(tmpdir(), 'weir-bench-'))
@@ -159,7 +159,7 @@ export async function run(): Promise<void> {
     const bare = await startBare(Object.fromEntries(PATHS.map((path, index) => [path, bodies[index] as string])))
     const bareUrls = PATHS.map((path) => bare.url + path)
     await throughput(bareUrls, 2)
-    // Turn by turn, so that whatever else the machine does concerns both.
+    // In turns, so that other work on the machine affects both.
     let floor = 0
     let product = 0
     for (let turn = 0; turn < TURNS; turn++) {
@@ -183,7 +183,7 @@ export async function run(): Promise<void> {
     const megabytes = peakMegabytes(cli.pid)
     for (const { id } of runs) await send(`${server}/pipelines/${id}`, 'DELETE')
     while ((await running()) > 0) await sleep(100)
-    // Before and after, so that whatever else the machine does concerns both.
+    // Before and after, so that other work on the machine affects both.
     const idle = [...before, ...(await times(server, IDLE_SECONDS / 2))]
     console.log(
       `p99: idle ${p99(idle).toFixed(1)} ms of ${idle.length}, with ${COLLECTIONS} collections ${p99(busy).toFixed(1)} ms of ${busy.length}; ${stillRunning} still ran at the end${megabytes ? `; the server had ${megabytes} MB at its peak` : ''}`,

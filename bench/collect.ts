@@ -1,11 +1,11 @@
 /**
- * Pull or merge requests with all that hangs on each, from a code host that takes 50 ms for every answer, attributed to the
- * least possible time: requests × latency ÷ the requests that are allowed at a time.
+ * Pull or merge requests with everything that belongs to each, from a code host that takes 50 ms for every answer, compared
+ * with the least possible time: requests × latency ÷ the requests that are allowed at a time.
  *
  *   npm run bench -- collect                    10,000 pull requests of GitHub, over REST and over GraphQL
- *   npm run bench -- collect --source gitlab    50,000 merge requests of GitLab; `--pulls` says another number
- *   npm run bench -- collect --source jenkins   100,000 builds of Jenkins; `--builds` says another number
- *   npm run bench -- collect --source bamboo    one of the sources of support/vendors.ts; `--records` says how many of each kind
+ *   npm run bench -- collect --source gitlab    50,000 merge requests of GitLab; `--pulls` sets another number
+ *   npm run bench -- collect --source jenkins   100,000 builds of Jenkins; `--builds` sets another number
+ *   npm run bench -- collect --source bamboo    one of the sources of support/vendors.ts; `--records` sets the number of each kind
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -66,7 +66,7 @@ export async function run(rest: string[]): Promise<void> {
   const codeHost = host
   const size = { changes: Number(values.pulls ?? CHANGES[host]) }
   const fake = await CODE_HOSTS[host].spawn(size, { latencyMilliseconds: latency })
-  /** `atOnce`: how many requests the API allows to be under way; of a chain of cursors each one waits for the last. */
+  /** `atOnce`: the number of requests that the API allows to be under way. In a chain of cursors each one waits for the last. */
   async function measure(plugin: string, atOnce: number): Promise<Measured> {
     const url = await server.createDatabase()
     const database = await openDatabase(url)

@@ -1,6 +1,7 @@
 /**
  * The statements of the DORA overview for one of many projects, compared with the floor of the same run: for each statement, a
- * plain read of the stored rows that it is made of. Half as many projects show that a project's dashboard does not feel the others.
+ * plain read of the stored rows that it uses. A second database with half as many projects shows that other projects do not
+ * slow down a project's dashboard.
  */
 import { parseArgs } from 'node:util'
 import { type RawBuilder, sql } from 'kysely'
@@ -21,7 +22,7 @@ const ROUNDS = 15
 
 type Floor = (project: number) => RawBuilder<unknown>
 
-/** Reads that no statement about these rows can do without. */
+/** The least that any statement about these rows has to read. */
 const FLOORS: Readonly<Partial<Record<Material, Floor>>> = {
   'pull requests': (project) => sql`select count(*), sum(m.pr_cycle_time), max(m.pr_deployed_date), max(pr.merged_date)
     from project_pr_metrics m inner join pull_requests pr on pr.id = m.id where m.project_name = ${nameOf(project)}`,
@@ -32,7 +33,7 @@ const FLOORS: Readonly<Partial<Record<Material, Floor>>> = {
   incidents: (project) => sql`select count(*), max(i.resolution_date), max(i.created_date)
     from project_incident_deployment_relationships r inner join incidents i on i.id = r.id where r.project_name = ${nameOf(project)}`,
 }
-/** Panels without a metric: each kind of row is read once, however many metrics are made of it. */
+/** Panels without a metric: each kind of row is read once, however many metrics use it. */
 const OTHERS: Readonly<Record<string, readonly (Floor | undefined)[]>> = {
   grades: [FLOORS.deployments, FLOORS['pull requests'], FLOORS.incidents],
   materials: [

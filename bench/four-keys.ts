@@ -17,7 +17,7 @@ interface Measured {
 }
 type Part = 'generate' | 'calculate' | 'floor' | 'read'
 
-/** In a process of its own, so that memory is that of the work alone. */
+/** Runs in a separate process, so that the memory is that of the work alone. */
 function measure(part: Part, projects: number, ...urls: readonly string[]): Measured[] {
   const worker = join(import.meta.dirname, 'support/four-keys-worker.ts')
   const output = execFileSync(process.execPath, [worker, part, String(projects), ...urls], {

@@ -1,6 +1,6 @@
 /**
- * The history of a generated repository, through the plugin into PostgreSQL, compared with `git log` on the same clone in
- * the same run: without file statistics, with line counts a commit, and with a row for each changed file.
+ * The history of a generated repository, through the plugin into PostgreSQL, compared with `git log` on the same clone in the
+ * same run: without file statistics, with line counts per commit, and with a row for each changed file.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { runLikeATask } from '../tests/support/task-process.ts'
 import { generateRepository } from './support/git-repository.ts'
 import { plainCopy } from './support/plain-copy.ts'
 
-/** Each kind of clone is of a repository of its own: one without files, as the plugin makes it for commits alone, and one with. */
+/** Each kind of clone has a separate repository: one without files, as the plugin clones it for commits alone, and one with files. */
 const PARTS = {
   commits: { options: { repoId: 'bench:Repo:1:1', skipCommitStat: true }, log: [] as string[] },
   'line counts': { options: { repoId: 'bench:Repo:1:2', skipCommitFiles: true }, log: ['--numstat'] },
@@ -37,10 +37,10 @@ interface Place {
   readonly repository: string
 }
 
-/** Where the history itself ends up. */
+/** The tables that hold the history itself. */
 const TABLES = ['commits', 'repo_commits', 'commit_parents']
 
-/** Seconds that PostgreSQL needs to load these very rows by COPY, whoever sends them. */
+/** Seconds that PostgreSQL needs to load exactly these rows by COPY, whoever sends them. */
 async function loadPlainly(url: string, folder: string): Promise<number> {
   const client = new pg.Client(url)
   await client.connect()
@@ -54,7 +54,7 @@ async function loadPlainly(url: string, folder: string): Promise<number> {
   }
 }
 
-/** In a process of its own and a database of its own, so that memory and tables are those of the work alone. */
+/** Runs in a separate process and database, so that memory and tables are those of the work alone. */
 async function measure({ server, dataFolder, repository }: Place, options: object, names: string[]): Promise<Measured> {
   const url = await server.createDatabase()
   const database = await openDatabase(url)
@@ -98,7 +98,7 @@ export async function run(rest: string[]): Promise<void> {
     said(`${commits} commits generated`)
     const homes = join(place.dataFolder, 'git')
     mkdirSync(homes, { recursive: true })
-    /** By the repository's id. */
+    /** Clones by the id of their repository. */
     const clones = new Map<string, string>()
     for (const { options } of Object.values(PARTS)) {
       if (clones.has(options.repoId)) continue
@@ -110,10 +110,10 @@ export async function run(rest: string[]): Promise<void> {
     }
 
     const best = {} as Record<Part, { product: number; rows: number; load: number }>
-    /** By parameters of git log: parts that share them share the best try. */
+    /** The best times of git log, by its parameters: parts with the same parameters share the best try. */
     const floors = new Map<string, number>()
     let megabytes = 0
-    // Rounds lie apart, so that a busy moment of the machine does not hit all tries of one part.
+    // Tries of one part are spread over the rounds, so that a busy moment of the machine does not hit all of them.
     for (let round = 0; round < Number(values.rounds); round++) {
       for (const [part, { options, log }] of Object.entries(PARTS) as [Part, (typeof PARTS)[Part]][]) {
         const floor = gitLog(clones.get(options.repoId) as string, log)

@@ -1,4 +1,4 @@
-/** npm run bench -- NAME [arguments]: one benchmark; its last line gives a figure and a ratio measured in the same run. */
+/** npm run bench -- NAME [arguments]: runs one benchmark; its last line gives a figure and a ratio measured in the same run. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 

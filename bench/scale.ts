@@ -1,6 +1,7 @@
 /**
  * A large organisation through the real server: a thousand projects, one of them with fifty thousand scopes, and runs of ten
- * thousand tasks. Whatever is asked for has to grow no faster than its size; memory is that of the server.
+ * thousand tasks. The time of each request has to grow no faster than the size of what is asked for. Memory is that of the
+ * server.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,7 +31,7 @@ async function timed<Result>(body: () => Promise<Result>): Promise<{ seconds: nu
   return { seconds: (performance.now() - begun) / 1000, result }
 }
 
-/** The middle one of several, so that other work on the machine does not decide. */
+/** The median of several tries, so that other work on the machine does not decide. */
 async function usual(body: () => Promise<unknown>): Promise<number> {
   const all: number[] = []
   for (let turn = 0; turn < TURNS; turn++) all.push((await timed(body)).seconds)
@@ -50,7 +51,7 @@ const sender =
     return answer
   }
 
-/** Each with a run of its own in the list. */
+/** Creates projects, each with one run in the list. */
 async function createProjects(send: Send, from: number, to: number): Promise<void> {
   for (let index = from; index < to; index++) {
     const { blueprint } = await send('POST', '/projects', { name: `project ${index}` })
@@ -59,7 +60,7 @@ async function createProjects(send: Send, from: number, to: number): Promise<voi
   }
 }
 
-/** How many times as long the whole list takes when there are all of them; and a page of it. */
+/** Measures how many times as long the whole list takes with all projects as with a few, and the time for one page. */
 async function measureLists(send: Send, { few, projects }: Sizes, show: Show) {
   await createProjects(send, 0, few)
   const page = () => send('GET', `/projects?pageSize=${few}`)
@@ -115,7 +116,7 @@ async function untilFinished(send: Send, run: string): Promise<any> {
   }
 }
 
-/** Seconds a thousand tasks: run to the end, and cancelled when a few have run. */
+/** Seconds per thousand tasks: for a run to the end, and for a run that is cancelled when a few have run. */
 async function measureRun(send: Send, count: number, show: Show) {
   const plan = [
     Array.from({ length: count }, (_, index) => ({

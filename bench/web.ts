@@ -1,6 +1,6 @@
 /**
- * The demo, and its pages in a browser: how long until it is ready, until each page can be used, what the first load transfers, and
- * whether a page that stays open while runs continue grows. `--minutes 60` is the hour that the last of these is about.
+ * The demo and its pages in a browser: how long until the demo is ready and until each page can be used, what the first load
+ * transfers, and whether a page that stays open while runs continue grows. `--minutes 60` gives the last of these its hour.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { openBrowser } from '../tests/web/support/browser.ts'
 import type { Filled } from '../tests/web/support/filled.ts'
 import { addressOf, placesOfPages } from '../tests/web/support/pages.ts'
 
-/** Of what the demo has none. */
+/** Pages about things that the demo does not have. */
 const WITHOUT = /^\/(sources\/webhooks\/\$|traffic\/\$|shared\/)/
 
 export async function run(rest: string[]): Promise<void> {
@@ -95,8 +95,8 @@ async function firstLoad(browser: Browser, url: string): Promise<number> {
 const AT_REST = 50
 
 /**
- * What the page is about is there, and it answers. The grey shapes of what is still loading come only after a moment: so a page is at
- * rest when it has asked for nothing for a while either. That while is not counted.
+ * Waits until the content of the page is there and the page responds. The grey shapes of what is still loading come only after
+ * a moment, so a page must also have sent no request for a while. That while is not counted.
  */
 function watched(page: Page): (since: number) => Promise<number> {
   const open = new Set<Request>()
@@ -137,7 +137,7 @@ async function pages(browser: Browser, url: string, filled: Filled) {
   let slowest = { path: '', milliseconds: 0, empty: 1 }
   for (const path of placesOfPages.filter((each) => !WITHOUT.test(each))) {
     const address = url + addressOf(path, filled)
-    // Twice: the second time finds scripts in the cache of the browser, as a user does.
+    // Twice, because the second time the browser has scripts in its cache, as for a user.
     await timed(address, usable)
     const milliseconds = await timed(address, usable)
     const empty = await timed(`${url}/ping`, loaded)
@@ -148,7 +148,7 @@ async function pages(browser: Browser, url: string, filled: Filled) {
   return slowest
 }
 
-/** How much larger the heap is at the end than after a quarter of the time, by which everything has been seen once. */
+/** Returns how much larger the heap is at the end than after a quarter of the time, when everything has been seen once. */
 async function openFor(browser: Browser, url: string, { blueprintId }: Filled, minutes: number): Promise<number> {
   const context = await browser.newContext()
   const open = await Promise.all(['/', '/runs'].map(() => context.newPage()))

@@ -5,7 +5,7 @@ import { type Engine, missing, start } from '../tests/support/servers.ts'
 import { startFakeFleet } from '../tests/workers/support/fake-fleet.ts'
 import { addBoards, openFleet } from '../tests/workers/support/fleet.ts'
 
-/** Tasks at a time of one worker, each with one request under way. */
+/** The tasks of one worker at a time, each with one request under way. */
 const CONCURRENCY = 4
 const LATENCY_MS = 400
 const ITEMS = 12
@@ -38,7 +38,7 @@ export async function run(parameters: readonly string[]): Promise<void> {
   }
 }
 
-/** Seconds from the start of a run to its end; all processes are up before it. */
+/** Seconds from the start of a run to its end; all processes are up before the run starts. */
 async function measure(url: string, workers: number, boards: number): Promise<number> {
   const database = await openDatabase(url)
   const vendor = await startFakeFleet(ITEMS)

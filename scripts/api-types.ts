@@ -1,4 +1,4 @@
-/** The description of the API as types, so that web/ knows the server by nothing else: written by `npm run docs`. */
+/** Writes the description of the API as types, so that web/ knows nothing else about the server. `npm run docs` calls it. */
 import { createServer } from '../src/api/server.ts'
 import { readConfig } from '../src/config.ts'
 import { createControlPlane } from '../src/create-control-plane.ts'
@@ -9,7 +9,7 @@ import { createSecrets } from '../src/secrets.ts'
 
 export const apiTypesFile = new URL('../web/api/description.ts', import.meta.url)
 
-/** As much of JSON Schema as the description uses. */
+/** The part of JSON Schema that the description uses. */
 interface Schema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -109,7 +109,7 @@ export function renderApiTypes(document: any): string {
   return [head, ...components, '', 'export interface Operations {', ...operations, '}', ''].join('\n')
 }
 
-/** Routes are described before anything is asked of them: nothing but the plugins need be real. */
+/** Routes are described without any request, so that nothing but the plugins has to be real. */
 export async function describeApi(): Promise<unknown> {
   const log = createLog('silent')
   const secrets = createSecrets('of no server')

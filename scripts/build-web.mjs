@@ -6,7 +6,7 @@ import { node, root, run, step } from './install.mjs'
 const web = join(root, 'web')
 const stamp = join(web, 'dist/built-from')
 
-/** Of all that goes into the build. Times are enough: a file that only looks changed costs a build of a few seconds. */
+/** A hash of everything that goes into the build. Times are enough: a file that only looks changed costs a build of a few seconds. */
 function sources() {
   const files = readdirSync(web, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.parentPath.startsWith(join(web, 'dist')))
@@ -19,7 +19,7 @@ function sources() {
   return hash.digest('hex')
 }
 
-/** Builds the web client, unless it is as its sources are. */
+/** Builds the web client, unless the last build is from the present sources. */
 export async function ensureWebBuilt() {
   const wanted = sources()
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return

@@ -1,4 +1,4 @@
-/** Writes dist/src, the server of the package. Packages stay outside: npm installs them beside ours, and mends them there. */
+/** Writes dist/src, the server of the package. Dependencies stay outside: npm installs them beside it, and repairs them there. */
 import { dirname, join } from 'node:path'
 import { bundle } from './bundle.ts'
 

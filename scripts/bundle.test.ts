@@ -31,7 +31,7 @@ it('makes a package of a hundred files, which runs anywhere and finds its thread
     'runner-task-worker.js',
   ])
   for (const file of started) expect(texts.has(file), file).toBe(true)
-  // It would be the place of the machine that made it.
+  // That would be a path on the machine that made the bundle.
   for (const [file, text] of texts) expect(text.includes(root), file).toBe(false)
 
   writeFileSync(join(place, 'package.json'), JSON.stringify({ type: 'module' }))
@@ -44,7 +44,7 @@ it('makes a package of a hundred files, which runs anywhere and finds its thread
 
 const IMPORT = /^(?:import|export)\b[^'"();]*["']([^"']+)["']/gm
 
-/** What Node loads before a file runs: files of ours, and packages. */
+/** Everything that Node loads before a file runs: files of Weir, and packages. */
 function loadedBy(first: string) {
   const files = new Set([first])
   const packages = new Set<string>()
@@ -58,7 +58,7 @@ function loadedBy(first: string) {
 }
 
 const COMMAND = /^\s*"?([\w-]+)"?: async \(\) => \(await import\("\.\/([^"]+)"\)/gm
-/** What tables need. A server or a worker loads the rest when it has its database. */
+/** Packages that tables need. A server or a worker loads the rest when it has its database. */
 const TABLES = ['commander', 'csv-parse', 'kysely', 'pg', 'pino', 're2js', 'zod']
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   up: [...TABLES, 'croner', 'yaml'],
@@ -89,7 +89,7 @@ it('loads of each command only what it needs', () => {
   expect(Object.fromEntries(commands.map(([name, { packages }]) => [name, packages]))).toEqual(
     Object.fromEntries(Object.entries(PACKAGES).map(([name, packages]) => [name, [...packages].sort()])),
   )
-  // Each of these also marks its part of ours: the server, assistants, the queue of workers, traces.
+  // Each of these files also marks a part of Weir: the server, assistants, the queue of workers, traces.
   const server = [...loadedBy('main.js').files, ...commands.flatMap(([, { files }]) => [...files])].filter((file) =>
     /src\/(?:api\/server|mcp\/server|runner\/workers\/task-queue|observe\/open-telemetry)\.ts/.test(read(file)),
   )

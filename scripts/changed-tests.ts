@@ -4,12 +4,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { importsOf, type SourceFile } from './import-rules.ts'
 
-/** Whoever imports a list of everything uses the whole of it, and is no test of its parts. */
+/** A file that imports a list of everything uses all of it, and does not test its parts. */
 const LISTS = ['src/plugins/index']
 const isTest = (path: string) => path.endsWith('.test.ts')
 const withoutEnding = (path: string) => path.replace(/\.(ts|tsx|mjs)$/, '')
 
-/** Test files that the changed ones reach through imports, and those that bear the name of a changed plugin. */
+/** Finds test files that the changed files reach through imports, and those that bear the name of a changed plugin. */
 export function reachedTests(files: readonly SourceFile[], changed: readonly string[]): string[] {
   const importers = new Map<string, string[]>()
   for (const { path, text } of files) {
@@ -25,7 +25,7 @@ export function reachedTests(files: readonly SourceFile[], changed: readonly str
   return [...reached].filter((path) => isTest(path) && tests.includes(path)).sort()
 }
 
-/** A fixture or a page is imported by nobody: its tests are those of its folder. Those of a plugin have its name. */
+/** Nothing imports a fixture or a page, so their tests are those of the same folder. Tests of a plugin bear its name. */
 function standsBeside(test: string, changed: string): boolean {
   const folder = posix.dirname(changed)
   if (!/\.(ts|tsx|mjs)$/.test(changed) && folder !== '.' && test.startsWith(`${folder}/`)) return true

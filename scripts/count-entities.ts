@@ -1,6 +1,6 @@
 /**
- * npm run count-entities: lines of code an entity, plugin by plugin. Counted is what stands in `entities/` and is neither
- * empty nor a comment; entities are those that the plugin is made of.
+ * npm run count-entities: lines of code per entity, plugin by plugin. It counts the lines in `entities/` and `graphql/` that
+ * are neither empty nor comments. Entities are those that the plugin consists of.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -12,7 +12,7 @@ export interface Counted {
   readonly lines: number
 }
 
-/** The most that an entity may take on average, over all plugins. */
+/** The most lines that an entity may take on average, over all plugins. */
 export const MOST_LINES = 60
 
 const home = join(import.meta.dirname, '../src/plugins')
@@ -27,7 +27,7 @@ const linesOf = (file: string): number =>
 export function countEntities(): Counted[] {
   const files = globSync(join(home, '*/{entities,graphql}/*.ts')).filter((file) => !file.endsWith('.test.ts'))
   const byFolder = Map.groupBy(files, (file) => basename(dirname(dirname(file))))
-  /** Its own, or that of the plugin that it extends. */
+  /** The plugin's own folder, or that of the plugin that it extends. */
   const folderOf = (name: string) =>
     byFolder.has(name.replaceAll('_', '-')) ? name.replaceAll('_', '-') : name.replace(/_.*$/, '')
   return [...byFolder].sort().map(([folder, own]) => {

@@ -1,4 +1,4 @@
-/** The pictures of docs/guide/, of a demo that is running: `npm run screenshots -- --guide ADDRESS`. */
+/** Takes the pictures of docs/guide/ from a running demo: `npm run screenshots -- --guide ADDRESS`. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
@@ -11,7 +11,7 @@ const PROJECT = 'Checkout'
 const SIZE = { width: 1280, height: 800 }
 const QUALITY = 75
 
-/** File name, and the address of the page. */
+/** File name → address of the page. */
 const PICTURES: Readonly<Record<string, AddressOf>> = {
   overview: () => '/',
   connect: () => '/sources/github/new',
@@ -30,7 +30,7 @@ const PICTURES: Readonly<Record<string, AddressOf>> = {
   api: () => '/swagger',
 }
 
-/** A request that was tried, with its answer. */
+/** Shows a request that was tried, with its answer. */
 async function tryRequest(page: Page): Promise<void> {
   await page.locator('#operations-tag-projects').click()
   const operation = page.locator('.opblock', { has: page.locator('[data-path="/projects/{projectName}"]') }).first()
@@ -42,7 +42,7 @@ async function tryRequest(page: Page): Promise<void> {
   await operation.locator('.opblock-summary').evaluate('(summary) => summary.scrollIntoView()')
 }
 
-/** All, or the one that is named. */
+/** All pictures, or only the one that is named. */
 function picturesOf(only: string | undefined): readonly (readonly [string, AddressOf])[] {
   const chosen = Object.entries(PICTURES).filter(([name]) => only === undefined || name === only)
   if (chosen.length > 0) return chosen

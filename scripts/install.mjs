@@ -1,4 +1,4 @@
-/** Runs on the machine's own Node (20 or later) and on nothing else: it is what installs everything else. */
+/** Runs on the machine's own Node (20 or later) and needs nothing else, because it installs everything else. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -13,7 +13,7 @@ export const isPackage = !existsSync(join(root, 'src/main.ts'))
 
 const nodeIn = (folder) => join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 
-/** The Node that the project brings along. npm may place it beside an installed package. */
+/** The Node that the project installs. npm may place it beside an installed package. */
 export const node = nodeIn(isPackage ? nodeFolder() : join(root, 'node_modules/node'))
 
 function nodeFolder() {
@@ -27,8 +27,8 @@ function nodeFolder() {
 export const say = (line) => console.log(`weir: ${line}`)
 
 /**
- * Installs what package-lock.json asks for, unless it is there; `development` adds the tools of the tests. Where these are
- * there already they stay: whoever works on Weir starts it as well.
+ * Installs what package-lock.json lists, unless it is there; `development` adds the tools of the tests. If these are already
+ * there they stay, because whoever works on Weir starts it as well.
  */
 export async function ensureInstalled({ development: isWanted }) {
   const development = isWanted || existsSync(join(root, 'node_modules/vitest'))
@@ -55,7 +55,7 @@ export async function ensureInstalled({ development: isWanted }) {
   })
 }
 
-/** npm keeps a lock file of what is really there; an install that was interrupted leaves none. */
+/** npm keeps a lock file of what is really installed; an interrupted install leaves none. */
 function isInstalled(development) {
   if (!existsSync(node)) return false
   try {
@@ -75,14 +75,14 @@ function isInstalled(development) {
 }
 
 async function npm(parameters) {
-  // npm names itself to the scripts that it runs.
+  // npm passes its own path to the scripts that it runs.
   const self = process.env.npm_execpath
   const [command, first] = self ? [process.execPath, [self]] : ['npm', []]
   const code = await run(command, [...first, ...parameters])
   if (code !== 0) throw new Error(`npm ${parameters[0]} ended with code ${code}; its messages are above.`)
 }
 
-/** Says what is continuing when it takes long. */
+/** Reports every few seconds that a long step continues. */
 export async function step(name, body) {
   const start = Date.now()
   const seconds = () => `${Math.round((Date.now() - start) / 1000)} s`
@@ -134,7 +134,7 @@ function take(lock) {
   try {
     process.kill(Number(readFileSync(join(lock, 'pid'), 'utf8')), 0)
   } catch (error) {
-    // Its owner was killed. Without a pid it is a moment old.
+    // The process that made the lock was killed. A lock without a pid has only just been made.
     if (error.code === 'ESRCH') rmSync(lock, { recursive: true, force: true })
   }
   return false

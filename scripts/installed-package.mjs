@@ -1,6 +1,6 @@
 /**
- * An installed package needs two things that scripts of its packages do: Node is fetched, and links between the libraries of the
- * embedded database are made. npm may have been told to run no scripts, and newer versions of it run none unless asked.
+ * An installed package needs two things that install scripts of its packages do: they fetch Node, and link the libraries of the
+ * embedded database. npm may have been told to run no scripts, and newer versions of it run none unless asked.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -8,7 +8,7 @@ import { node, run, step } from './install.mjs'
 
 const OWN_NODE = 24
 
-/** Does what is missing, and gives the Node to run: the one of the package, or this one if it is new enough. */
+/** Does what is missing, and returns the Node to run: the one of the package, or this one if it is new enough. */
 export async function completeInstalledPackage() {
   const nodeFolder = dirname(dirname(node))
   await linkLibraries(dirname(nodeFolder))

@@ -5,14 +5,14 @@ import { findGuessedKin } from './kinship-rules.ts'
 const check = (text: string, path = 'src/control-plane/some.ts') => findGuessedKin([{ path, text }])
 
 it.each([
-  // As they stood before, in the files that deleted too much.
+  // As they were before, in the files that deleted too much.
   'plugins.filter(({ name }) => name === source.name || name.startsWith(`${source.name}_`))',
   'const own = plugins.filter(({ name }) => name === plugin || name.startsWith(`${plugin}_`))',
   'const prefix = `_raw_${source.name}_`',
   'const isOwn = sql`substr(_raw_data_table, 1, ${prefix.length}) = ${prefix}`',
   '.filter(({ raw_data_table }) => raw_data_table.startsWith(before))',
   "forget(collectorLatestState, sql`substr(${sql.ref('raw_data_table')}, 1, 5) = ${raw}`)",
-  // And other ways of the same.
+  // Other ways to write the same.
   'names.filter((name) => name.startsWith(plugin.name))',
   'names.filter((name) => name.startsWith(`${name}`))',
   "const prefix = '_raw_' + name",

@@ -1,7 +1,7 @@
 /**
- * Two plugins are kin where one says so by `settingsOf`, and src/plugin-kit/task/family.ts alone reads that. Nothing else may
- * guess it: not by names that begin alike, nor by how the name of a raw table begins. Such a guess has deleted the data of
- * another tool.
+ * Two plugins belong to one family if one of them says so by `settingsOf`, and src/plugin-kit/task/family.ts alone reads that.
+ * Other code must not guess it, neither from names that begin alike nor from the beginning of a raw table's name. Such a guess
+ * has deleted the data of another tool.
  */
 import type { SourceFile } from './import-rules.ts'
 
@@ -50,7 +50,7 @@ const RULES: readonly Rule[] = [
 
 const isRuled = (path: string) => path.startsWith('src/') && !/\.test\.ts$|(^|\/)test-/.test(path)
 
-/** One line for each place that guesses. */
+/** One line for each place that guesses which plugins belong together. */
 export const findGuessedKin = (files: readonly SourceFile[]): string[] =>
   files
     .filter(({ path }) => isRuled(path))
@@ -62,5 +62,5 @@ export const findGuessedKin = (files: readonly SourceFile[]): string[] =>
       ),
     )
 
-/** A beginning that ends in a sign which no name has, such as a slash, is that of one plugin only. */
+/** A prefix that ends in a character which no name contains, such as a slash, belongs to one plugin only. */
 const isSeparated = (found: string): boolean => /\}[^_`\w]+`/.test(found)

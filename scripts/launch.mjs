@@ -5,15 +5,15 @@ import { ensureInstalled, isPackage, node, root } from './install.mjs'
 import { completeInstalledPackage } from './installed-package.mjs'
 
 /**
- * How the server keeps to little memory. Half the usual room for young objects: the server answers as fast with it, and has
- * a third less. Left to itself, glibc keeps the room of large buffers that are gone, in an arena for every thread.
+ * Settings that keep the server's memory small. Young objects get half the usual room: the server answers as fast and needs a
+ * third less memory. By default, glibc keeps the room of large buffers that are gone, in an arena for every thread.
  */
 const { flags, environment } = JSON.parse(readFileSync(new URL('./launch.json', import.meta.url), 'utf8'))
 
 const MAIN = 'src/main.ts'
 const COMPILED_MAIN = 'dist/src/main.js'
 
-/** Runs a TypeScript file on the project's Node, as if it were this process: same terminal, signals and exit code. */
+/** Runs a TypeScript file on the project's Node as if it were this process, with the same terminal, signals and exit code. */
 export async function launch(file, parameters, { development = false, prepare = async () => {} } = {}) {
   let program = node
   try {
@@ -36,7 +36,7 @@ export async function launch(file, parameters, { development = false, prepare = 
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-  // npm passes SIGTERM to a shell between us, which dies of it and tells nobody.
+  // npm sends SIGTERM to a shell between npm and this process, which dies of it and tells nobody.
   if (process.env.npm_lifecycle_event) {
     const parent = process.ppid
     setInterval(() => process.ppid !== parent && child.connected && child.disconnect(), 250).unref()

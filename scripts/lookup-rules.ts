@@ -1,4 +1,4 @@
-/** Names from outside never reach a prototype: tables by any text are made by `byName`, or are Maps. */
+/** Names from outside must never reach a prototype: tables with arbitrary keys are made by `byName`, or are Maps. */
 import type { SourceFile } from './import-rules.ts'
 
 const DECLARED = /\b(?:const|let)\s+\w+\s*:\s*(?:Readonly<)?Record<\s*string\s*,/g
@@ -29,7 +29,7 @@ export function findUnsafeLookups(files: readonly SourceFile[]): string[] {
   })
 }
 
-/** Where the type that is declared here ends: before its `=`, past those inside angle brackets and arrows. */
+/** The end of the declared type: just before its `=`, and past those inside brackets and arrows. */
 function endOfType(text: string, start: number): number {
   let depth = 0
   for (let place = start; place < text.length; place++) {
@@ -41,6 +41,6 @@ function endOfType(text: string, start: number): number {
   return text.length
 }
 
-/** The same length, with blanks for comments and texts, so that places stay right. */
+/** Puts blanks in place of comments and texts, so that the length and all positions stay the same. */
 const withoutText = (code: string): string =>
   code.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*|'[^'\n]*'|`[^`]*`/g, (found) => found.replace(/[^\n]/g, ' '))

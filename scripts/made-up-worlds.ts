@@ -1,4 +1,4 @@
-/** Made-up tool rows, scopes and rules that converters can be asked with. */
+/** Made-up tool rows, scopes and rules with which converters can be called. */
 import { type Column, common, type Table, type TableRow } from '../src/database/table.ts'
 import { domainTables } from '../src/domain/index.ts'
 import type { Entity } from '../src/plugin-kit/spec/entity.ts'
@@ -7,13 +7,13 @@ import type { Plugin } from '../src/plugin-kit/spec/plugin.ts'
 
 const SCOPE_CONFIG = 'scope config'
 
-/** One value that a converter can look at. */
+/** One value that a converter can read. */
 export interface Input {
   readonly name: string
   readonly values: readonly unknown[]
-  /** Text, which may have to be one of a few words. */
+  /** True for text, which may have to be one of a few words. */
   readonly isText?: boolean
-  /** Puts a value into what the converter is given. */
+  /** Puts a value into the input of the converter. */
   readonly put: (world: World, value: unknown) => void
 }
 
@@ -21,7 +21,7 @@ export interface World {
   readonly row: Record<string, any>
   readonly scope: Record<string, any>
   readonly lookups: Record<string, { readonly row: Record<string, any>; readonly isMany: boolean }>
-  /** Joined rows and lookups that are not there. */
+  /** Joined rows and lookups that are missing. */
   readonly hidden: Set<string>
   config: 'yes' | 'no' | 'mixed'
   connection: number
@@ -38,7 +38,7 @@ function valuesOf(name: string, { kind, missing }: Column, documents: readonly s
   return [61_000, 125_000, 0, ...(missing === 'null' ? [null] : [])]
 }
 
-/** JSON with the fields that a converter takes out of a text. */
+/** JSON with the fields that a converter reads from a text. */
 function documentsIn(source: string): string[] {
   const [, fields] = /\{([\w\s,]+)\} = JSON\.parse/.exec(source) ?? []
   if (!fields) return []
@@ -58,7 +58,7 @@ const shortName = (table: Table<any>, plugin: string): string => table.name.repl
 const ownColumns = ({ columns, names }: Table<any>): [string, Column][] =>
   names.filter((name) => !(name in common) && name !== 'connection_id').map((name) => [name, columns[name]])
 
-/** What a converter can look at: its rows, those that it joins or looks up, the scope and its config. */
+/** Everything that a converter can read: its rows, those that it joins or looks up, the scope and its config. */
 export function inputsOf({ table, spec }: Entity, plugin: Plugin): Input[] {
   const documents = documentsIn(String(spec.convert?.rows))
   const columnsOf = (of: Table<any>, place: (world: World) => Record<string, any>): Input[] =>
@@ -70,7 +70,7 @@ export function inputsOf({ table, spec }: Entity, plugin: Plugin): Input[] {
         place(world)[name] = value
       },
     }))
-  /** Nothing is made of that alone. */
+  /** The presence of a row is never an origin by itself, so this input has no name. */
   const presenceOf = (name: string): Input => ({
     name: '',
     values: [true, false],
@@ -123,7 +123,7 @@ const wholeText = {
   },
 }
 const isEven = (text: string) => [...text].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % 2 === 0
-/** Rules that answer yes or no to whatever they are asked, or by what they are asked; patterns match, or there is none. */
+/** Rules that answer yes or no to every question, or depending on the question. Patterns match, or are missing. */
 const configOf = (answer: World['config']): unknown =>
   new Proxy(
     {},
@@ -133,7 +133,7 @@ const configOf = (answer: World['config']): unknown =>
         (...asked: unknown[]) => {
           if (/pattern$/i.test(String(name))) return answer === 'no' ? undefined : wholeText
           const told = answer === 'mixed' ? isEven(JSON.stringify(asked)) : answer === 'yes'
-          // Rules that answer in two columns at once, with a time, or with what they are asked.
+          // Some rules answer in two columns at once, with a time, or with the question itself.
           if (name === 'startOf') return told ? new Date(Number(asked[0])) : null
           if (name === 'deliveryOf') return { type: told, environment: told }
           return name === 'typeOrText' && told ? asked[0] : told
@@ -141,7 +141,7 @@ const configOf = (answer: World['config']): unknown =>
     },
   )
 
-/** The rows of the domain that a converter makes of it; none where it can make nothing of such values. */
+/** The domain rows that a converter makes; none if it can make nothing of such values. */
 export function convertedBy(
   { spec }: Entity,
   { row, scope, lookups, hidden, config, connection }: World,

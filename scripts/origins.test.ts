@@ -22,7 +22,7 @@ it('knows an origin for every cell that a converter fills', () => {
         const place = `${plugin.name} ${table}.${column}`
         expect(known?.names, place).toContain(column)
         expect(from.size + literals.size, place).toBeGreaterThan(0)
-        // More would be a value that varies for a reason nobody found.
+        // More than one would mean that the value varies for a reason that was not found.
         expect(literals.size, `${place}: ${[...literals].join()}`).toBeLessThanOrEqual(1)
       }
     }

@@ -1,6 +1,7 @@
 /**
- * Where the values of domain columns come from: found by asking the converters themselves. Each is given made-up tool rows; when
- * one value of them is changed, the cells that change with it are made of that column. What nothing changes is a literal.
+ * Finds where the values of domain columns come from, by calling the converters themselves. Each gets made-up tool rows. When
+ * one value in them is changed, the cells that change with it are made of that column. A cell that nothing changes is a
+ * literal.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { common, type Table, type TableRow } from '../src/database/table.ts'
@@ -8,21 +9,21 @@ import type { Entity } from '../src/plugin-kit/spec/entity.ts'
 import type { Plugin } from '../src/plugin-kit/spec/plugin.ts'
 import { convertedBy, type Input, inputsOf, isDomain, worldOf } from './made-up-worlds.ts'
 
-/** Of one column: the tool columns that it is made of, and literals where it is none of them. */
+/** The origin of one column: the tool columns that it is made of, and literals if it is made of none. */
 export interface Origin {
   readonly from: Set<string>
   readonly literals: Set<string>
 }
-/** Domain table → column → what one plugin puts there. */
+/** Domain table → column → origin of the values that one plugin writes. */
 export type Origins = Map<string, Map<string, Origin>>
 
-/** What is no column of a row. */
+/** An origin that is no column of a row. */
 const CONNECTION = 'connection'
-/** Made-up worlds that each converter is asked in, and how many other values each input is given there. */
+/** The number of made-up worlds for each converter, and of other values for each input in a world. */
 const WORLDS = 40
 const OTHERS = 3
 
-/** The same on every machine. */
+/** Pseudo-random numbers that are the same on every machine. */
 function dice(): (sides: number) => number {
   let state = 7
   return (sides) => {
@@ -35,7 +36,7 @@ const isSame = (one: unknown, other: unknown): boolean =>
   one === other || (one instanceof Date && other instanceof Date && one.getTime() === other.getTime())
 const isEmpty = (cell: unknown): boolean => cell === null || cell === '' || cell === 0 || cell === false
 
-/** Calls back for each cell that differs, where both made the same rows of a table. */
+/** Calls back for each cell that differs, if both sides have the same rows of the same tables. */
 function compare(
   before: readonly TableRow[],
   after: readonly TableRow[],
@@ -70,7 +71,7 @@ function wordsOf(plugin: Plugin): string[] {
 
 const NEUTRAL = 'neutral'
 
-/** Adds the words that a converter makes something else of than of any other text, in these worlds. */
+/** Adds the words that a converter treats differently from other text in these worlds. */
 function withKnownWords(
   entity: Entity,
   inputs: readonly Input[],
@@ -98,7 +99,7 @@ function withKnownWords(
   })
 }
 
-/** Some words count only beside others, or where a row that is joined is missing. */
+/** Some words count only together with others, or when a joined row is missing. */
 function inputsWithWords(entity: Entity, plugin: Plugin, words: readonly string[]): Input[] {
   const plain = inputsOf(entity, plugin)
   const counts = new Map(plain.map(({ name, values }) => [name, values.length]))
@@ -114,13 +115,13 @@ function inputsWithWords(entity: Entity, plugin: Plugin, words: readonly string[
   return withKnownWords(entity, first, words, [0, 1, 2, 3, 4, 5, 6].map(kth))
 }
 
-/** Words that are known are at the end, and matter most. */
+/** Known words are at the end, and matter most. */
 const pick = ({ isText, values }: Input, roll: (sides: number) => number): number => {
   const from = isText && roll(2) === 0 ? Math.floor(values.length / 2) : 0
   return from + roll(values.length - from)
 }
 
-/** What one converter makes of what; gives the tables that it wrote. */
+/** Notes what the cells of one converter are made of; returns the tables that it wrote. */
 function originsOf(plugin: Plugin, entity: Entity, words: readonly string[], origins: Origins): Set<string> {
   const inputs = inputsWithWords(entity, plugin, words)
   const roll = dice()
@@ -130,7 +131,7 @@ function originsOf(plugin: Plugin, entity: Entity, words: readonly string[], ori
   const influence = (name: string) => (place: string) =>
     void influences.set(place, (influences.get(place) ?? new Set()).add(name))
   for (let number = 0; number < WORLDS; number++) {
-    // The first has a value everywhere.
+    // The first world has a value everywhere.
     const choices = new Map(inputs.map((input) => [input, number === 0 ? 0 : pick(input, roll)]))
     const world = worldOf(entity, inputs, (input) => choices.get(input) ?? 0)
     const rows = convertedBy(entity, world)
@@ -165,7 +166,7 @@ function note(origins: Origins, place: string, from: Set<string>, values: Readon
   origins.set(table, columns)
   const origin = columns.get(column) ?? { from: new Set<string>(), literals: new Set<string>() }
   columns.set(column, origin)
-  // An id has the connection in it wherever it comes from.
+  // Every id contains the connection, wherever the rest comes from.
   if (from.size > 1) from.delete(CONNECTION)
   for (const each of from) origin.from.add(each)
   if (from.size === 0) for (const value of values) origin.literals.add(value)
@@ -174,14 +175,14 @@ function note(origins: Origins, place: string, from: Set<string>, values: Readon
 export interface PluginOrigins {
   readonly plugin: Plugin
   readonly origins: Origins
-  /** Domain tables that a converter says it writes, and never did. */
+  /** Domain tables that a converter declares but never wrote. */
   readonly unseen: readonly string[]
 }
 
-/** Of every plugin that converts; one that works with the connections of another has the same converters. */
+/** Covers every plugin that converts. A plugin that works with the connections of another is left out, because it has the same converters. */
 export function findOrigins(plugins: readonly Plugin[]): PluginOrigins[] {
   const { stackTraceLimit } = Error
-  // Made-up values are refused often, and nobody looks where.
+  // Made-up values cause many errors, and nobody looks at their stacks.
   Error.stackTraceLimit = 0
   try {
     return plugins.flatMap(originsOfPlugin)

@@ -1,15 +1,15 @@
 /**
- * Writes the digests of base images behind their tags, in the files that name images: `node scripts/pin-images.ts`. A tag
- * can be moved, a digest cannot. It asks the registries by Docker, so the release runs it, and no test does.
+ * Writes the digests of base images behind their tags, in the files that name images: `node scripts/pin-images.ts`. A tag can
+ * be moved, a digest cannot. It asks the registries through Docker, so the release runs it, and no test does.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const FILES = ['Dockerfile', 'deploy/compose.yaml', 'deploy/chart/values.yaml']
-/** `FROM node:24 AS build`, `image: postgres:18`; images with a variable in their name are chosen by whoever installs. */
+/** `FROM node:24 AS build`, `image: postgres:18`. Images with a variable in their name are chosen by the person who installs. */
 const IMAGE = /^(FROM |\s*image: )([a-z0-9][\w./-]*:[\w.-]+)(?:@sha256:[0-9a-f]{64})?(?=\s|$)/gm
 
-/** Every image of a text with its digest; `digestOf` asks for it. */
+/** Adds its digest to every image of a text; `digestOf` looks it up. */
 export const pinned = (text: string, digestOf: (image: string) => string): string =>
   text.replace(IMAGE, (_, before: string, image: string) => `${before}${image}@${digestOf(image)}`)
 

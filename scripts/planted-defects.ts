@@ -1,6 +1,6 @@
 /**
- * Plants defects, one per room, into a copy of a revision and runs the tests of that room: a defect that no test finds is
- * printed, and the exit code is 1. node scripts/planted-defects.ts [REVISION] [NAME …]
+ * Plants defects, one for each part of Weir, into a copy of a revision and runs the tests of that part. A defect that no test
+ * finds is printed, and the exit code is 1. node scripts/planted-defects.ts [REVISION] [NAME …]
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -110,7 +110,7 @@ function isFound(folder: string, defect: Defect): boolean {
   const path = join(folder, file)
   const text = readFileSync(path, 'utf8')
   if (text.split(instead).length !== 2) throw new Error(`${file} has not exactly one place with: ${instead}`)
-  // Tests that fail anyway find nothing.
+  // Tests that fail without the defect prove nothing.
   if (!areGreen(folder, defect)) throw new Error(`${defect.tests.join(', ')}: not green without the defect`)
   writeFileSync(
     path,

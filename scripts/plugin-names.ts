@@ -1,11 +1,11 @@
-/** Names of plugins stand in src/plugins only: everything else treats all plugins alike. */
+/** Names of plugins may appear in src/plugins only, because all other code treats all plugins alike. */
 import type { SourceFile } from './import-rules.ts'
 
-/** Files in which such a word means something else. */
+/** Files in which such a word has another meaning. */
 const OTHERWISE: readonly { readonly path: RegExp; readonly names: RegExp }[] = [
   // The dashboards of one tool are named after it; what they show is data of that tool alone.
   { path: /^src\/dashboards\/definitions\//, names: /./ },
-  // Where an alert is sent to.
+  // Here it is a kind of receiver of alerts.
   { path: /^src\/alerts\//, names: /^webhook$/ },
 ]
 
@@ -20,7 +20,7 @@ export const pluginNames = (files: readonly SourceFile[]): ReadonlySet<string> =
       .flatMap(({ text }) => [...text.matchAll(DECLARED)].map(([, name]) => name as string)),
   )
 
-/** One line for each literal outside of src/plugins that is such a name, or the address of a route of such a plugin. */
+/** One line for each literal outside of src/plugins that is a plugin's name, or the address of one of its routes. */
 export function findPluginNames(files: readonly SourceFile[]): string[] {
   const names = pluginNames(files)
   return files

@@ -1,4 +1,4 @@
-/** docs/configuration.md, from the list of settings. */
+/** Renders docs/configuration.md from the list of settings. */
 import { type Setting, type Settings, settingGroups } from '../src/settings.ts'
 
 export const configurationFile = new URL('../docs/configuration.md', import.meta.url)
@@ -29,7 +29,7 @@ Weir ignores these variables of DevLake: \`FORCE_MIGRATION\` (the database is al
 (logs are in \`DATA_FOLDER/logs\`).
 `
 
-/** Under the heading of a group. */
+/** Remarks below the heading of a group. */
 const REMARKS: Readonly<Record<string, string>> = {
   Access: 'Roles, sign-in and the audit log are explained in [access.md](access.md).',
   'OpenID providers': `Each name in \`OIDC_PROVIDERS\` has these settings. They begin with \`OIDC_\` and the name in capital letters, with \`_\` for \`-\`. For the

@@ -1,4 +1,4 @@
-/** docs/dashboards.md: what every dashboard answers, and what its panels count. */
+/** Renders docs/dashboards.md: the question that every dashboard answers, and what its panels count. */
 import type { Dashboard, Look, Panel, Variable } from '../src/dashboards/dashboard.ts'
 import { dashboards } from '../src/dashboards/index.ts'
 

@@ -1,10 +1,10 @@
-/** For docs/data-model.md: where each tool's value of a domain column comes from. */
+/** For docs/data-model.md: the origin of each tool's values in a domain column. */
 import type { Table } from '../src/database/table.ts'
 import { plugins } from '../src/plugins/index.ts'
 import { findOrigins, type Origin, type PluginOrigins } from './origins.ts'
 
 let found: readonly PluginOrigins[] | undefined
-/** Found once: asking all converters takes a while. */
+/** Computed once, because asking all converters takes a while. */
 export const allOrigins = (): readonly PluginOrigins[] => {
   found ??= findOrigins(plugins)
   return found
@@ -18,7 +18,7 @@ const wordsFor = ({ from, literals }: Origin): string =>
     ...[...literals].map((value) => `always ${code(value)}`),
   ].join(', ')
 
-/** Plugins that write the table in other ways than by converting tool rows. */
+/** Plugins that write the table in another way than by converting tool rows. */
 const others = (name: string): string[] =>
   plugins
     .filter(({ subtasks }) => subtasks.some(({ step, writes }) => step === 'calculate' && writes.includes(name)))

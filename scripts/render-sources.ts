@@ -1,4 +1,4 @@
-/** docs/sources.md, from what plugins say about themselves. */
+/** Renders docs/sources.md from what plugins say about themselves. */
 import { publicName } from '../src/control-plane/store.ts'
 import type { Field, Fields } from '../src/plugin-kit/spec/fields.ts'
 import type { PluginSpec } from '../src/plugin-kit/spec/plugin.ts'
@@ -63,7 +63,7 @@ function needOf(field: Field): string {
 }
 
 const row = (...cells: readonly string[]) => `| ${cells.join(' | ')} |`
-/** Fields of many sources, whose labels are too short to stand alone. */
+/** Meanings of fields of many sources, whose labels are too short to stand alone. */
 const MEANING = new Map([
   ['endpoint', 'The address of the API'],
   ['authMethod', 'How Weir signs in'],

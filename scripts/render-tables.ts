@@ -1,4 +1,4 @@
-/** docs/data-model.md and docs/tool-tables.md, from the definitions of the tables. */
+/** Renders docs/data-model.md and docs/tool-tables.md from the definitions of the tables. */
 import { type Column, common, type Table } from '../src/database/table.ts'
 import { columnWords } from '../src/domain/enums.ts'
 import { domainAreas } from '../src/domain/index.ts'
@@ -109,7 +109,7 @@ ${columnRows('', common, Object.keys(common))}
   ].join('\n')
 }
 
-/** Which subtasks write a tool table, and which read it. */
+/** The meaning of a tool table, with the subtasks that write it and those that read it. */
 function lineOf({ name: table, meaning }: Table<any>): string {
   const subtasks = plugins.flatMap((plugin) => plugin.subtasks.map((subtask) => ({ ...subtask, plugin: plugin.name })))
   const quoted = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ')

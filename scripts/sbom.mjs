@@ -1,6 +1,6 @@
 /**
- * Prints the parts of an installed Weir as CycloneDX: what package-lock.json names, without tools of development and packages of the
- * web client. npm lists them; it does so rightly only for a package that has nothing else, so it gets one.
+ * Prints the parts of an installed Weir as CycloneDX: the packages of package-lock.json, without development tools and packages
+ * of the web client. npm lists them, but correctly only for a package that has nothing else, so such a package is made.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ lock.packages = Object.fromEntries(
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-sbom-'))
 try {
-  // npm calls the whole by the name of the folder.
+  // npm names the whole after the folder.
   const place = join(folder, name)
   mkdirSync(place)
   writeFileSync(join(place, 'package.json'), JSON.stringify({ ...onlyOwn, description }))

@@ -1,4 +1,4 @@
-/** Adds the present tables and migrations to the list of versions, if the last one of the list is another. */
+/** Adds the present tables and migrations to the list of versions, if they differ from the last one of the list. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { schemaVersions } from '../src/database/migrate.ts'
 import { schemaHash } from '../src/database/schema-hash.ts'
@@ -8,7 +8,7 @@ import { allTables } from '../src/tables.ts'
 const listFile = new URL('../src/database/schema-versions.ts', import.meta.url)
 const CURRENT = schemaHash([schemaVersions, ...allTables])
 
-/** What is wrong with the list; undefined: it ends with the present schema. */
+/** The problem with the list; undefined if it ends with the present schema. */
 export const outdated = (hashes: readonly string[] = HASHES, current = CURRENT): string | undefined =>
   hashes.at(-1) === current
     ? undefined

@@ -45,7 +45,7 @@ async function shoot(browser: Browser, address: (path: string) => string): Promi
   }
 }
 
-/** As tall as it is, so that no panel is left out. */
+/** A picture is as tall as its page, up to this height, so that no panel is left out. */
 const TALLEST = 4000
 
 async function shootDashboards(browser: Browser, demo: string): Promise<number> {

@@ -1,6 +1,6 @@
 /**
  * Keeps the schema of the version that is about to be released, with rows in every table that holds data, so that
- * tests/upgrade/ updates from it for ever after: the statements that make it on either engine, and a backup.
+ * tests/upgrade/ updates from it for ever after. It stores a backup, and the statements that make the schema on either engine.
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,7 +29,7 @@ import { systemTables } from '../src/system/index.ts'
 import { allTables } from '../src/tables.ts'
 
 export const releasedFolder = new URL('../tests/upgrade/released/', import.meta.url)
-/** What the rows are about; a test looks for it. */
+/** The texts in the rows, for which a test looks. */
 export const RELEASED = {
   encryptionSecret: 'the passphrase of every stored release',
   connection: 'kept through updates',
@@ -38,7 +38,7 @@ export const RELEASED = {
   field: 'x_team',
 } as const
 
-/** As `migrate` makes an empty database. */
+/** The statements with which `migrate` makes an empty database. */
 function statementsOf(dialect: Dialect): string {
   const tables = [schemaVersions, ...allTables]
   const made = [
@@ -49,7 +49,7 @@ function statementsOf(dialect: Dialect): string {
   return JSON.stringify(made)
 }
 
-/** A value of each kind that no default would be. */
+/** A value of each kind that differs from every default. */
 const VALUES: Record<Kind, unknown> = {
   ...{ string: 'k', text: 'Größe 🐟', integer: 7, bigint: 9_007_199_254_740_991, double: 0.1, boolean: true },
   ...{ timestamp: new Date('2026-01-02T03:04:05.678Z'), date: new Date('2026-01-02T00:00:00.000Z') },
@@ -68,7 +68,7 @@ function fullRow(table: AnyTable, { encrypt }: Secrets) {
 async function fill(database: Database, dataFolder: string): Promise<void> {
   await prepareDatabase(database)
   const secrets = await openSecrets(database, { dataFolder, encryptionSecret: RELEASED.encryptionSecret })
-  // What configures Weir is made as users make it, seeds are there, and all else is made by its definition.
+  // Rows that configure Weir are made as users make them, seeds are there already, and all others are made from their definitions.
   const others = new Set<AnyTable>([...systemTables, ...seedRows(new Date()).map(({ table }) => table)])
   const filled = allTables.filter((table) => !others.has(table) && !table.name.endsWith('_connections'))
   await write(

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { ensureWebBuilt } from './build-web.mjs'
 import { ensureInstalled, node, root, run, say, step } from './install.mjs'
 
-/** Programs that tests use beside Node: Debian package → the file that shows that it is installed. */
+/** Programs that tests use besides Node: Debian package → the file that shows that it is installed. */
 const PROGRAMS = {
   'mariadb-server': 'mariadbd',
   haproxy: 'haproxy',
@@ -44,7 +44,7 @@ const CHECKS = {
 
 const totals = { passed: 0, failed: 0, skipped: 0 }
 
-/** Beside the others: what it printed comes in one piece, and only when it failed. */
+/** Runs beside the other checks. Its output comes in one piece, and only if it failed. */
 function check([name, [file, ...parameters]]) {
   return new Promise((done, fail) => {
     const child = spawn(node, [join(root, file), ...parameters], { cwd: root, env: environment })
@@ -80,7 +80,7 @@ async function runTests(filters) {
   totals.skipped += numPendingTests + numTodoTests
 }
 
-/** Without a revision, what is not committed yet. */
+/** Without a revision, the tests of changes that are not committed yet. */
 function changedTests(revision) {
   const script = join(root, 'scripts/changed-tests.ts')
   const printed = execFileSync(node, [script, ...(revision ? [revision] : [])], { cwd: root, encoding: 'utf8' })

@@ -29,7 +29,7 @@ async function check(address) {
 }
 
 function stop(child) {
-  // Windows has no signals: the whole tree is ended.
+  // Windows has no signals, so the whole process tree is ended.
   if (isWindows) spawnSync('taskkill', ['/pid', String(child.pid), '/t', '/f'])
   else process.kill(-child.pid, 'SIGTERM')
 }

@@ -1,6 +1,7 @@
 /**
- * `npm run dashboards` writes the Grafana templates into dashboards/, from the definitions. `npm pack` does it, and so does
- * whoever packs or installs the chart from a clone. Other templates that lie there go: a dashboard may have been renamed.
+ * `npm run dashboards` writes the Grafana templates into dashboards/, from the definitions. `npm pack` runs it, and so does
+ * whoever packs or installs the chart from a clone. Other templates in the folder are removed, because a dashboard may have
+ * been renamed.
  */
 import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,26 +1,26 @@
-/** Where texts hold secrets by form: under which names, and at which places of an address. */
+/** Finds secrets in texts by their form: by the names of fields, and by their places in addresses. */
 
-/** At the end of a name, in one or many: `tokenExpiresAt` and `author` hold none. */
+/** Matched at the end of a name, singular or plural. So `tokenExpiresAt` and `author` do not count as secrets. */
 const SECRET_NAME =
   /(?:passw(?:or)?d|pwd|passphrase|secret|token|credential|(?:api|private|secret|access|ssh|signing|encryption)[_-]?key|authori[sz]ation|cookie|signature|jwt)s?[_-]?\d{0,9}$/i
-/** Too short to tell anywhere else. */
+/** Names that are too short to mean a secret anywhere except in the parameters of an address. */
 const SECRET_PARAMETER = /^(?:key|sig|sign|code|auth|pass|pat)$/i
-/** Longer names are nobody's, and a pattern that looks at their end begins at each letter. */
+/** Longer names do not occur in practice, and the pattern for the end of a name would start at each letter. */
 const LONGEST_NAME = 200
 
 export const isSecretName = (name: string): boolean => name.length <= LONGEST_NAME && SECRET_NAME.test(name)
 export const isSecretParameter = (name: string): boolean => isSecretName(name) || SECRET_PARAMETER.test(name)
 
-/** Ends an address in running text. */
+/** A character that ends an address in running text. */
 const OUTSIDE = /[\s"'<>`\\]/g
 const LONGEST_SCHEME = 40
 const SCHEME = /[a-z][a-z0-9+.-]{0,39}$/i
-/** A user that is a token: alone, before what only fills the place of a password, or too long for a name. */
+/** Forms in which the user name of an address is a token: without a password, with a placeholder as password, or too long for a name. */
 const TOKEN_AS_USER = [/^[^:]+:$/, /:x-[\w-]+$/, /^[\w~.-]{20,}:/]
-/** Elsewhere the user is a name. */
+/** In addresses with other schemes the user is never a token. */
 const TAKES_TOKENS = /^(?:\w+\+)?https?$/i
 
-/** The text with the secrets of all addresses in it replaced: passwords, tokens before the @, values of parameters. */
+/** Replaces the secrets in all addresses of a text: passwords, tokens before the @, and values of parameters. */
 export function hideAddressSecrets(text: string, hide: (secret: string) => string): string {
   let clean = ''
   let done = 0
@@ -34,7 +34,7 @@ export function hideAddressSecrets(text: string, hide: (secret: string) => strin
   return clean + text.slice(done)
 }
 
-/** The secrets themselves, as they stand there and decoded. */
+/** Returns the secrets in the addresses of a text, both as written and decoded. */
 export function addressSecrets(text: string): readonly string[] {
   const found = new Set<string>()
   hideAddressSecrets(text, (secret) => {
@@ -79,7 +79,7 @@ function hideIn(scheme: string, rest: string, hide: (secret: string) => string):
 }
 
 function hideUser(scheme: string, authority: string, hide: (secret: string) => string): string {
-  // The last one: a password may hold others, unescaped.
+  // The last @ counts, because a password may contain others that are not escaped.
   const at = authority.lastIndexOf('@')
   if (at <= 0) return authority
   const [user = '', ...rest] = authority.slice(0, at).split(':')
@@ -89,7 +89,7 @@ function hideUser(scheme: string, authority: string, hide: (secret: string) => s
   return shown.slice(0, rest.length > 0 ? 2 : 1).join(':') + authority.slice(at)
 }
 
-/** An address without user, password and secret parameters; any other text stays as it is. */
+/** Removes password and secret parameters from an address, and for HTTP the user. Any other text is returned unchanged. */
 export function bareAddress(text: string): string {
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) && hasAddressSecret(text) ? URL.parse(text) : null
   if (!url) return text
@@ -99,7 +99,7 @@ export function bareAddress(text: string): string {
   return url.href
 }
 
-/** The same for all texts of a value. */
+/** The same for all texts in a value of any depth. */
 export function withBareAddresses<Value>(value: Value): Value {
   if (typeof value === 'string') return bareAddress(value) as Value
   if (Array.isArray(value)) return value.map(withBareAddresses) as Value
@@ -109,7 +109,7 @@ export function withBareAddresses<Value>(value: Value): Value {
 
 const SCP_STYLE = /^(?:[\w.-]+@)?([\w.-]+):(?!\/\/)\S+$/
 
-/** The server that an address leads to: scheme, host and port. Undefined for any other text. */
+/** The server of an address as scheme, host and port. Undefined for any other text. */
 export function serverOf(address: unknown): string | undefined {
   if (typeof address !== 'string') return undefined
   const url = address.includes('://') ? URL.parse(address) : null

@@ -1,10 +1,10 @@
-/** What nobody can store or needs, whichever way it comes in: NUL, halves of surrogate pairs, objects of endless fields. */
+/** Refuses input that cannot be stored or is never needed: NUL, halves of surrogate pairs, and objects with too many fields. */
 import { UserError } from './errors.ts'
 
-/** Far more than anything has; to look at each costs time that others wait. */
+/** Far more fields than any real input has. Checking each one costs time during which others wait. */
 const MOST_FIELDS = 10_000
 
-/** Refuses it in a value of any depth, names of fields included; `place` names the value in the refusal. */
+/** Checks a value of any depth, including the names of fields. `place` names the value in the error. */
 export function requireCleanText(value: unknown, place: string): void {
   const waiting = [value]
   while (waiting.length > 0) {
@@ -23,7 +23,7 @@ export function requireCleanText(value: unknown, place: string): void {
   }
 }
 
-/** The bytes of a file are looked at by whoever reads them as text. */
+/** The bytes of a file are not checked here, but by the code that reads them as text. */
 const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !ArrayBuffer.isView(value)
 

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { z } from 'zod'
 import { byName } from './by-name.ts'
 
-/** Kinds of settings: how the text of an environment variable is read. */
+/** The kinds of settings, each of which parses the text of an environment variable. */
 export const flag = z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] })
 export const whole = (least: number, most = Number.MAX_SAFE_INTEGER) => z.coerce.number().int().min(least).max(most)
 export const list = z.string().transform((text) =>
@@ -34,13 +34,13 @@ export function isNetwork(text: string): boolean {
 
 export const ROLES = ['viewer', 'operator', 'admin'] as const
 export type Role = (typeof ROLES)[number]
-/** What somebody may do; without a project, in all projects. */
+/** A role that somebody has; in all projects if none is named. */
 export interface Grant {
   readonly role: Role
   readonly project?: string
 }
 
-/** `admin`, `operator@shop`, `viewer+operator@shop`; signs in the name of a project are percent-encoded. */
+/** Parses `admin`, `operator@shop` or `viewer+operator@shop`. Special characters in the name of a project are percent-encoded. */
 function parseGrants(text: string): Grant[] | undefined {
   const grants = text.split('+').map((each): Grant | undefined => {
     const [, role, project] = /^(\w+)(?:@(.+))?$/.exec(each) ?? []
@@ -75,7 +75,7 @@ export const roleTokens = list.transform((entries, context): RoleToken[] =>
   }),
 )
 
-/** The grants of each group; `*` is everybody who may sign in. */
+/** The grants of each group; `*` means everybody who may sign in. */
 export type GroupRoles = readonly { readonly group: string; readonly grants: readonly Grant[] }[]
 export const groupRoles = list.transform(
   (entries, context): GroupRoles =>
@@ -87,5 +87,5 @@ export const groupRoles = list.transform(
       return []
     }),
 )
-/** Without a setting, everybody who may sign in may do everything. */
+/** The default: everybody who may sign in may do everything. */
 export const EVERYTHING: GroupRoles = [{ group: '*', grants: [{ role: 'admin' }] }]

@@ -13,7 +13,7 @@ export type Config = Parsed<typeof variables> & { readonly oidc: readonly OidcPr
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The result never changes. */
+/** Reads the settings. The result is frozen. */
 export function readConfig(environment: Environment): Config {
   const values = parse(variables, withoutLeftOver(environment))
   const oidc = values.oidcProviders.map((name) => ({
@@ -25,14 +25,14 @@ export function readConfig(environment: Environment): Config {
 
 const has = (environment: Environment, name: string) => (environment[name]?.trim() ?? '') !== ''
 
-/** One sentence for each setting that an older version had and this one does not. */
+/** Returns one sentence for each setting that an older version had and this one has not. */
 export function leftOverSettings(environment: Environment): readonly string[] {
   if (!has(environment, 'QUEUE_URL')) return []
   const instead = has(environment, 'RUN_TASKS_ON') ? 'remove it' : 'remove it, and set RUN_TASKS_ON=workers'
   return [`QUEUE_URL is no longer used: ${instead}. Workers take tasks from the database, without Redis.`]
 }
 
-/** Whoever had QUEUE_URL had workers. */
+/** Installations that set QUEUE_URL used workers, so they keep using them. */
 const withoutLeftOver = (environment: Environment): Environment =>
   has(environment, 'QUEUE_URL') && !has(environment, 'RUN_TASKS_ON')
     ? { ...environment, RUN_TASKS_ON: 'workers' }
@@ -52,7 +52,7 @@ const SECRETS = [
 ] as const
 const ADDRESSES = ['databaseUrl', 'notificationEndpoint', 'otlpEndpoint'] as const
 
-/** What no log may show. */
+/** The values that no log may show. */
 export function secretsOf(config: Config): readonly string[] {
   const tokens = [
     ...config.oidc.map(({ clientSecret }) => clientSecret),
@@ -66,9 +66,9 @@ export function secretsOf(config: Config): readonly string[] {
 function parse<V extends Settings>(wanted: V, environment: Environment, prefix = ''): Parsed<V> {
   const entries = Object.entries(wanted).map(([key, [suffix, schema]]) => {
     const name = prefix + suffix
-    // Compose files and .env templates leave variables empty to mean "not set".
+    // Compose files and .env templates contain empty variables, which mean "not set".
     const result = schema.safeParse(environment[name]?.trim() || undefined)
-    // The value itself may be a secret: the message names the variable only.
+    // The value may be a secret, so the message names only the variable.
     if (!result.success) throw new UserError(`${name} is wrong: ${result.error.issues[0]?.message}.`)
     return [key, result.data]
   })

@@ -1,4 +1,4 @@
-/** Puts the services of the control plane, the runner and configuration as code together. */
+/** Connects the services of the control plane, the runner and configuration as code. */
 import { EventEmitter } from 'node:events'
 import { adoptScopes } from './config-as-code/adopt.ts'
 import { audited } from './control-plane/audit/audit.ts'

@@ -7,7 +7,7 @@ it('reads decimal digits, and nothing else that a number could be written as', (
   for (const each of [...wrong, -1, 1.5, Number.NaN, 2 ** 53, true, null, undefined, [1], { valueOf: () => 1 }, 1n]) {
     expect(decimalOf(each), String(each)).toBeUndefined()
   }
-  // A body may hold what no text can be made of.
+  // A request body may contain an object that cannot be converted to text.
   expect(decimalOf({ toString: 1 })).toBeUndefined()
   expect(['-3', -3, '3'].map(wholeOf)).toEqual([-3, -3, 3])
 })

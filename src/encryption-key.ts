@@ -1,4 +1,4 @@
-/** The encryption key: where it is, and whether it is the one that this database was set up with. */
+/** Finds the encryption key and checks that it is the one that this database was set up with. */
 import { randomBytes } from 'node:crypto'
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { createSecrets, type Secrets } from './secrets.ts'
 import { ciphertextsOf, sealedColumns } from './stored-ciphertexts.ts'
 import { encryptionKeys } from './system/access.ts'
 
-/** ENCRYPTION_SECRET counts before the file in the data folder. */
+/** ENCRYPTION_SECRET takes precedence over the file in the data folder. */
 export interface KeyPlace {
   readonly dataFolder: string
   readonly encryptionSecret?: string | undefined
@@ -28,7 +28,7 @@ export const KEY_LOCK = 'encryption key'
 const SHORTEST_KEY = 16
 
 export const keyFile = ({ dataFolder }: KeyPlace): string => join(dataFolder, 'encryption-key')
-/** The one that a rotation makes, until it is the current one. */
+/** The file of a new key during a rotation, until it becomes the current one. */
 export const nextKeyFile = (place: KeyPlace): string => `${keyFile(place)}.next`
 const oldKeyFile = (place: KeyPlace) => `${keyFile(place)}.old`
 
@@ -52,11 +52,11 @@ export const makeKeyFile = (file: string): FoundKey => ({
 export const storedKey = ({ kysely }: Pick<Database, 'kysely'>): Promise<StoredKey | undefined> =>
   findRow(kysely, encryptionKeys, CURRENT)
 
-/** The key of this database. Refuses any other; makes one only where nothing was ever encrypted. */
+/** Opens the secrets with the key of this database, and refuses any other key. A new key is made only if nothing was ever encrypted. */
 export async function openSecrets(database: Database, place: KeyPlace): Promise<Secrets> {
   const stored = await storedKey(database)
   if (stored) return secretsFor(stored, place)
-  // Of two servers that start at once on a new database one makes the key, and the other is checked against it.
+  // When two servers start at once on a new database, one makes the key, and the other is checked against it.
   return database.locked(KEY_LOCK, async () => {
     const meanwhile = await storedKey(database)
     if (meanwhile) return secretsFor(meanwhile, place)
@@ -68,10 +68,10 @@ export async function openSecrets(database: Database, place: KeyPlace): Promise<
   })
 }
 
-/** A row may be damaged for other reasons than the key. */
+/** How many ciphertexts must fail before the key counts as wrong: one row may be damaged for another reason. */
 const SAMPLES = 20
 
-/** Databases from before fingerprints were kept: what is encrypted in them has to open. */
+/** Checks databases that were made before fingerprints were stored: the key must decrypt what is encrypted in them. */
 async function requireOpens(database: Database, found: FoundKey | undefined, place: KeyPlace): Promise<void> {
   let count = 0
   for (const sealed of sealedColumns) {
@@ -107,7 +107,7 @@ export function openWith(stored: StoredKey, place: KeyPlace): Secrets {
   if (found && fits(found, stored)) return withDigests(found.key, stored)
   const next = place.encryptionSecret ? undefined : readKeyFile(nextKeyFile(place))
   if (next && fits(next, stored)) {
-    // Killed after the last step of a rotation in the database and before this one.
+    // A rotation was killed after its last step in the database, before the key file was renamed.
     promoteKeyFile(place)
     return withDigests(next.key, stored)
   }
@@ -121,13 +121,13 @@ function withDigests(key: string, { digest_key }: StoredKey): Secrets {
   return digest_key === '' ? secrets : createSecrets(key, secrets.decrypt(digest_key))
 }
 
-/** The old key stays beside it: backups of the database that were made before need it. */
+/** Makes the new key file the current one. The old file is kept, because earlier backups of the database need it. */
 export function promoteKeyFile(place: KeyPlace): void {
   if (readPrivate(keyFile(place)) !== undefined) renameSync(keyFile(place), oldKeyFile(place))
   renameSync(nextKeyFile(place), keyFile(place))
 }
 
-/** Takes the key that is here for the database's own: what was encrypted with another stays unreadable. */
+/** Accepts the present key as the key of the database. Data that was encrypted with another key stays unreadable. */
 export async function acceptKey(database: Database, place: KeyPlace): Promise<Secrets> {
   const secrets = createSecrets((findKey(place) ?? makeKeyFile(keyFile(place))).key)
   const values = { fingerprint: secrets.fingerprint, next_fingerprint: '', digest_key: '' }

@@ -1,9 +1,9 @@
-/** Errors are named after what happens next. */
+/** Error classes, named after what should happen next. */
 
-/** The user's to fix: the message says what is wrong and what to change. Shown without a stack. */
+/** An error that the user can fix. The message says what is wrong and what to change; it is shown without a stack. */
 export class UserError extends Error {
   override readonly name: string = 'UserError'
-  /** HTTP status when it reaches the API. */
+  /** The HTTP status if the error reaches the API. */
   readonly status: number
   constructor(message: string, options: { status?: number; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -11,12 +11,12 @@ export class UserError extends Error {
   }
 }
 
-/** Nobody's to fix who asks: something that we need is away or busy, and the same may work a little later. */
+/** Not an error of the sender: something that Weir needs is unreachable or busy, and the same request may work a little later. */
 export class UnavailableError extends Error {
   override readonly name: string = 'UnavailableError'
   readonly status = 503
   readonly retryAfterSeconds: number
-  /** For those whom the names of our machines do not concern. */
+  /** The message for users who should not learn the names of machines. */
   readonly publicMessage: string
   constructor(message: string, options: { publicMessage?: string; retryAfterSeconds?: number; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -25,10 +25,10 @@ export class UnavailableError extends Error {
   }
 }
 
-/** Worth another try, as it is, after a pause. */
+/** An error after which the same request may succeed later. */
 export class RetryableError extends Error {
   override readonly name: string = 'RetryableError'
-  /** Do not try before this many milliseconds have passed, when the other side said so. */
+  /** How many milliseconds to wait before the next attempt, if the other side said so. */
   readonly retryAfterMs: number | undefined
   constructor(message: string, options: { retryAfterMs?: number; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -36,17 +36,17 @@ export class RetryableError extends Error {
   }
 }
 
-/** Ours to fix, or nobody's: stop this task. */
+/** An error that only Weir's developers, or nobody, can fix. It ends the task. */
 export class FatalError extends Error {
   override readonly name: string = 'FatalError'
 }
 
-/** One record that cannot be stored; it goes to quarantine and the run continues. */
+/** An error about a single record that cannot be stored. The record is quarantined and the run continues. */
 export class RecordError extends Error {
   override readonly name: string = 'RecordError'
 }
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-/** The same for people who may not know where our database stands. */
+/** The same for users who should not learn where the database is. */
 export const publicMessageOf = (error: unknown): string =>
   error instanceof UnavailableError ? error.publicMessage : messageOf(error)

@@ -1,7 +1,7 @@
 import { byName } from './by-name.ts'
 import { didYouMean, hintOf, shortName } from './nearest.ts'
 
-/** Validation failures as sentences that say what to change. */
+/** Turns validation errors into sentences that say what to change. */
 export interface Issue {
   readonly path?: readonly PropertyKey[]
   readonly code?: string
@@ -12,7 +12,7 @@ export interface Issue {
   readonly errors?: readonly (readonly Issue[])[]
 }
 
-/** A body may be wrong in as many places as it has fields. */
+/** The number of issues that are considered: a body may have as many issues as fields. */
 const MOST_ISSUES = 20
 
 const PLACE: Readonly<Record<string, string>> = byName({
@@ -24,7 +24,7 @@ const PLACE: Readonly<Record<string, string>> = byName({
 
 export interface Checked {
   readonly httpPart?: string | undefined
-  /** What was sent, and what it was compared with: what is missing or misspelt is known by them. */
+  /** The input and the schema that it was checked against. They show what is missing or misspelt. */
   readonly value?: unknown
   readonly schema?: unknown
 }
@@ -52,7 +52,7 @@ function sentenceOf(issue: Issue, { httpPart = 'body', value, schema }: Checked)
     return `${name} must be ${words.join(' or ')}${guess || '.'}`
   }
   if (issue.code === 'invalid_union') {
-    // If only one of the kinds fits at this place, what is wrong lies deeper.
+    // If only one alternative of the union fits at this place, the mistake is deeper inside it.
     const fitting = (issue.errors ?? []).filter((each) => each.every((inner) => (inner.path ?? []).length > 0))
     const [inner] = fitting.length === 1 ? (fitting[0] ?? []) : []
     if (inner) return sentenceOf({ ...inner, path: [...path, ...(inner.path ?? [])] }, { httpPart, value, schema })
@@ -70,13 +70,13 @@ function isMissing({ code, expected, message, path = [] }: Issue, value: unknown
   return path.length > 0 && value !== undefined && OF_ABSENT.includes(code) && valueAt(value, path) === undefined
 }
 
-/** Names match whatever their letter case, as they do where fields are read. */
+/** Matches names in any letter case, as the code that reads fields does. */
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   let found = value
   for (const step of path) {
     if (found === null || typeof found !== 'object') return undefined
     const wanted = String(step).toLowerCase()
-    // The names of a long list would be counted for every issue.
+    // The exact name is tried first, because listing the keys of a long list for every issue would be slow.
     const key = Object.hasOwn(found, step)
       ? String(step)
       : Object.keys(found).find((each) => each.toLowerCase() === wanted)
@@ -85,7 +85,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return found
 }
 
-/** The fields that an object at this place may have; none where it is not known. */
+/** The fields that an object at this place may have; empty when that is unknown. */
 function fieldsAt(schema: unknown, path: readonly PropertyKey[]): string[] {
   const bare = unwrapped(schema)
   if (!bare) return []
@@ -107,7 +107,7 @@ interface Definition {
   readonly out?: unknown
 }
 
-/** Without what is wrapped around it: optional, default, preprocess. */
+/** Removes wrappers such as optional, default and preprocess. */
 function unwrapped(schema: unknown): Definition | undefined {
   let found = (schema as { _zod?: { def: Definition } } | undefined)?._zod?.def
   for (let inner = found?.innerType ?? found?.out; found && inner; inner = found?.innerType ?? found?.out) {

@@ -7,28 +7,31 @@ export type { Logger } from 'pino'
 
 const secrets = new Set<string>()
 
-/** From now on this value is never written to the log, wherever it turns up. */
+/** Registers a value that must never be written to the log from now on. */
 export function keepSecret(value: string): void {
-  // A short value would blot out harmless text, and is no secret worth the name.
+  // Hiding a short value would also remove harmless text, and so short a value is hardly a secret.
   if (value.length >= 6) secrets.add(value).add(JSON.stringify(value).slice(1, -1)).add(encodeURIComponent(value))
 }
 
 const HIDDEN = '[redacted]'
 
-/** `"password": "…"`, and the same within a text, as in a body that was logged. */
+/** Matches `"password": "…"`, also within a JSON text, such as a body that was logged. */
 const FIELDS = [
   /(?<!\\)("([\w-]{1,200})":\s*")([^"\\]*(?:\\.[^"\\]*)*)/gs,
   /(\\"([\w-]{1,200})\\":\s*\\")([^"\\]*(?:\\(?:\\\\"|[^"])[^"\\]*)*)/gs,
 ]
-/** Words that follow are none: "basic authentication", "the token settings". */
+/**
+ * Matches an authentication scheme with its credential, but not ordinary words such as "basic authentication" or "the token
+ * settings".
+ */
 const SIGNED =
   /\b(bearer|Bearer|BEARER|basic|Basic|token|Token)\s+(?=[a-z.-]*[\d_~+/=A-Z]|[a-z-]*\.\w|[a-z]{20})[\w.~+/=-]{8,}/g
 
-/** What messages write to show the form of an address. */
+/** Placeholders that messages use to show the form of an address. */
 const EXAMPLE = /^(?:user(?:name)?|pass(?:word|wd)?|token|secret|\*+)$/i
 const hideSecret = (secret: string) => (EXAMPLE.test(secret) ? secret : HIDDEN)
 
-/** The text without anything that looks like, or is known to be, a secret. */
+/** Removes everything that looks like a secret or is registered as one. */
 export function redact(text: string): string {
   let clean = text
   for (const secret of secrets) clean = clean.replaceAll(secret, HIDDEN)
@@ -39,15 +42,15 @@ export function redact(text: string): string {
   return clean.replace(SIGNED, `$1 ${HIDDEN}`)
 }
 
-/** Of what could not be written yet. */
+/** The most bytes kept in memory while they cannot be written. */
 const MOST_HELD_BYTES = 16 << 20
 
-/** Without a file it goes to standard error, so that the output of a command can be piped on. */
+/** Without a file the log goes to standard error, so that the output of a command can be piped. */
 export function logDestination(file?: string): DestinationStream {
   if (file === undefined) return pino.destination({ dest: 2, sync: true })
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   const destination = pino.destination({ dest: file, sync: true, mode: 0o600, maxLength: MOST_HELD_BYTES })
-  // A disk that is full costs the lines that do not fit into memory. Without a listener the program would end with the first.
+  // When the disk is full, lines that do not fit into memory are lost. Without this listener the first such error would end the program.
   destination.on('error', () => {})
   return destination
 }
@@ -63,7 +66,7 @@ export function createLog(
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite } }, destination)
 }
 
-/** None where hiding a secret has broken it: then it is written as it is. */
+/** Parses a line. Empty when hiding a secret has broken the JSON; the line is then written unchanged. */
 function fieldsOf(line: string): Record<string, unknown> {
   try {
     return JSON.parse(line)
@@ -72,7 +75,7 @@ function fieldsOf(line: string): Record<string, unknown> {
   }
 }
 
-/** A line for people: when, how bad, what, and the rest behind it. */
+/** Formats a line for people: time, level, message, then the other fields. */
 function asText(line: string): string {
   const { time, level, msg = '', ...rest } = fieldsOf(line)
   if (time === undefined) return line

@@ -5,11 +5,11 @@ import { commandsFor } from './cli/index.ts'
 import { messageOf, UnavailableError, UserError } from './errors.ts'
 import { redact } from './log.ts'
 
-// One driver reads timestamps without a zone as local time.
+// One database driver reads timestamps without a time zone as local time.
 process.env.TZ = 'UTC'
 if (new Date().getTimezoneOffset() !== 0) throw new Error('the process does not run in UTC')
 
-// Messages and help name it as it is called in a shell.
+// Messages and help show the name as it is typed in a shell.
 const program = new Command('npx weir').description(packageFile.description).version(packageFile.version)
 const [word] = process.argv.slice(2)
 if (word !== '--version') for (const command of await commandsFor(word)) program.addCommand(command)

@@ -1,21 +1,21 @@
-/** Unknown names are answered with what was most likely meant, and with what there is. */
+/** Answers unknown names with the names that were probably meant, and a list of those that exist. */
 import { UserError } from './errors.ts'
 
-/** Comparing takes as many steps as both names have letters, multiplied; nobody misspells a longer name. */
+/** The effort of a comparison is the product of both lengths, and nobody misspells a longer name. */
 const LONGEST = 100
-/** Of long names; somebody waits for the answer, and others with them. */
+/** The most names compared, because the sender and others wait for the answer. */
 const MOST_COMPARED = 1000
 const MOST_GUESSES = 3
 const MOST_LISTED = 50
 
-/** The known names within a few letters of this one, the best first. */
+/** The known names that differ from this one in only a few letters, the closest first. */
 function similar(name: string, known: Iterable<string>): string[] {
   if (name.length > LONGEST) return []
   const guesses: { readonly name: string; readonly distance: number }[] = []
   let compared = 0
   for (const candidate of known) {
     const allowed = Math.max(2, Math.floor(candidate.length / 4))
-    // As many letters as one is longer than the other have to go.
+    // The edit distance is at least the difference in length.
     if (candidate.length > LONGEST || Math.abs(candidate.length - name.length) > allowed) continue
     if (++compared > MOST_COMPARED) break
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
@@ -24,13 +24,13 @@ function similar(name: string, known: Iterable<string>): string[] {
   return guesses.sort((one, other) => one.distance - other.distance).map((guess) => guess.name)
 }
 
-/** The one that was most likely meant. */
+/** The name that was most probably meant. */
 export const closest = (name: string, known: Iterable<string>): string | undefined => similar(name, known)[0]
 
 /** `issueCategory` → issue, Category */
 const wordsOf = (name: string): string[] => name.split(/(?=\p{Lu})|[^\p{L}\p{N}]+/u).filter((word) => word.length > 3)
 
-/** Those that were most likely meant: similar ones, or else those that it is a part of, or nearly a word of. */
+/** The names that were probably meant: similar ones, then names that contain this one or have a similar word. */
 export function nearest(name: string, known: readonly string[]): string[] {
   const part = name.toLowerCase()
   const holding =
@@ -39,7 +39,7 @@ export function nearest(name: string, known: readonly string[]): string[] {
   return [...new Set([...similar(name, known), ...holding, ...byWord])].slice(0, MOST_GUESSES)
 }
 
-/** Optimal string alignment: a swap of neighbours, the commonest typo, costs one. */
+/** Optimal string alignment: swapping two adjacent letters, the most common typo, costs one. */
 function editDistance(left: string, right: string): number {
   let beforePrevious: number[] = []
   let previous = Array.from({ length: right.length + 1 }, (_, column) => column)
@@ -64,7 +64,7 @@ export const didYouMean = (name: string, known: Iterable<string>): string => {
   return best === undefined ? '' : `; did you mean ${best}?`
 }
 
-/** `; did you mean a or b?`, or the full stop where nothing is near. */
+/** Returns `; did you mean a or b?`, or a full stop when no name is close. */
 export function guessOf(name: string, known: readonly string[]): string {
   const guesses = nearest(name, known)
   return guesses.length > 0 ? `; did you mean ${guesses.join(' or ')}?` : '.'
@@ -77,15 +77,15 @@ export function listOf(known: readonly string[]): string {
   return `There are: ${known.slice(0, MOST_LISTED).join(', ')}${more}.`
 }
 
-/** `; did you mean a or b? There are a, b, c.`, to stand after what is unknown. */
+/** Returns `; did you mean a or b? There are: a, b, c.`, to be appended to a sentence about an unknown name. */
 export function hintOf(name: string, known: Iterable<string>): string {
   const all = [...known]
   return `${guessOf(name, all)} ${listOf(all)}`
 }
 
-/** What is shown of a name that somebody sent. */
+/** Shortens a name from a request so that it can be shown. */
 export const shortName = (name: string): string => (name.length > LONGEST ? `${name.slice(0, LONGEST)}…` : name)
 
-/** `what` with its article, such as `plugin` or `option of this command`. */
+/** `what` is the kind of thing, such as `plugin` or `option of this command`. */
 export const unknownName = (what: string, name: string, known: Iterable<string>, status = 404): UserError =>
   new UserError(`There is no ${what} ${shortName(name)}${hintOf(name, known)}`, { status })

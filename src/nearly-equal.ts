@@ -1,12 +1,12 @@
-/** What is added up in another order differs in its last digits, by far less than this share. */
+/** Sums in another order differ in their last digits, by far less than this share. */
 const TOLERANCE = 1e-9
 
 const nearlyEqualNumbers = (one: number, other: number) =>
   Object.is(one, other) || Math.abs(one - other) <= TOLERANCE * Math.max(Math.abs(one), Math.abs(other))
 
 /**
- * Whether two JSON values are equal but for the last digits of their numbers.
- * Comparing rounded numbers would not do: two neighbours may lie on two sides of a rounding step.
+ * Compares two JSON values, ignoring the last digits of numbers. Comparing rounded numbers would not work: two nearly equal
+ * numbers may be rounded to different sides.
  */
 export function nearlyEqual(one: unknown, other: unknown): boolean {
   if (typeof one === 'number' && typeof other === 'number') return nearlyEqualNumbers(one, other)

@@ -8,13 +8,13 @@ import { restores } from './system/state.ts'
 import { allTables } from './tables.ts'
 
 interface Preparation {
-  /** For the rows that follow the calendar. */
+  /** The date for seed rows that depend on the calendar. */
   readonly today?: Date
-  /** An import that was interrupted goes on: else it keeps everybody out. */
+  /** True for a command that continues an interrupted import. Otherwise such an import makes the database unusable. */
   readonly continuesImport?: boolean
 }
 
-/** Makes a database fit for this code: tables, then the rows that every database holds. */
+/** Prepares a database for this version of the code: creates the tables, then the rows that every database has. */
 export async function prepareDatabase(
   database: Database,
   { today = new Date(), continuesImport = false }: Preparation = {},

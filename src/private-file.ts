@@ -1,9 +1,9 @@
-/** What is for its owner only: small files with a secret in them, and the folders of clones and logs. */
+/** Files and folders that only their owner may read: small files with a secret, and the folders of clones and logs. */
 import { randomBytes } from 'node:crypto'
 import { chmodSync, linkSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Undefined when there is none. */
+/** Reads a private file; undefined when there is none. */
 export function readPrivate(file: string): string | undefined {
   try {
     const content = readFileSync(file, 'utf8').trim()
@@ -15,7 +15,10 @@ export function readPrivate(file: string): string | undefined {
   }
 }
 
-/** Complete before it has its name, and the first of two processes that start at once wins: both read the same. */
+/**
+ * Creates a file that is complete before it gets its name. If two processes start at once, the first one wins and both read
+ * the same content.
+ */
 export function makePrivate(file: string, content: string): string {
   mkdirSync(dirname(file), { recursive: true })
   const draft = `${file}.${randomBytes(6).toString('hex')}`
@@ -30,10 +33,13 @@ export function makePrivate(file: string, content: string): string {
   return readPrivate(file) ?? ''
 }
 
-/** Clones of repositories, and logs of runs. Earlier versions made them readable for everybody on the machine. */
+/** The folders of clones and logs. Earlier versions made them readable for everybody on the machine. */
 const OWN_FOLDERS = ['git', 'logs']
 
-/** Closes those of the data folder to others, unless they are links or belong to somebody else. Gives those that it could not close. */
+/**
+ * Makes these folders of the data folder private, unless they are links or belong to another user. Returns those for which
+ * that failed.
+ */
 export function closeFolders(dataFolder: string): readonly string[] {
   return OWN_FOLDERS.map((name) => join(dataFolder, name)).filter((folder) => {
     const found = lstatSync(folder, { throwIfNoEntry: false })

@@ -1,4 +1,7 @@
-/** What a reader of dashboards may see: no secrets, no connections, and nobody's keys or sessions. */
+/**
+ * The tables and columns that a database user for dashboards may read. They exclude secrets, connections, raw records, keys
+ * and sessions.
+ */
 import type { ReadableTable } from './database/dialect.ts'
 import type { AnyTable, Column } from './database/table.ts'
 import * as access from './system/access.ts'

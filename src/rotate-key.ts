@@ -1,6 +1,7 @@
 /**
- * Replaces the encryption key. The database first notes that this is under way, then every ciphertext is made again, then
- * the new key is the one of this database. Killed in between, it continues where it was: what opens with the new key is done.
+ * Replaces the encryption key. First the database notes that a rotation is under way, then every ciphertext is encrypted
+ * again, then the new key becomes the key of the database. An interrupted rotation can continue: a ciphertext that the new key
+ * opens is done.
  */
 
 import { updateRows } from './control-plane/store.ts'
@@ -26,13 +27,13 @@ import { encryptionKeys } from './system/access.ts'
 
 export interface Rotation {
   readonly encrypted: number
-  /** Opened with neither key, and left as they are. */
+  /** The number of ciphertexts that neither key opens. They are left as they are. */
   readonly unreadable: number
 }
 
 const AT_ONCE = 200
 
-/** `newSecret`: for those who keep the key in ENCRYPTION_SECRET. Without it a new file is made. */
+/** `newSecret` is for installations that keep the key in ENCRYPTION_SECRET. Without it a new key file is made. */
 export const rotateKey = (database: Database, place: KeyPlace, newSecret?: string): Promise<Rotation> =>
   database.locked(KEY_LOCK, async () => {
     const stored = await storedKey(database)
@@ -51,7 +52,7 @@ export const rotateKey = (database: Database, place: KeyPlace, newSecret?: strin
       )
     }
     const note = (values: Record<string, string>) => updateRows(database.kysely, encryptionKeys, CURRENT, values)
-    // From here on no server starts; one that started before is found.
+    // From now on no server can start. A server that started before is found below.
     await note({ next_fingerprint: next.fingerprint })
     const living = await findLiving(database)
     if (living > 0) {
@@ -66,7 +67,7 @@ export const rotateKey = (database: Database, place: KeyPlace, newSecret?: strin
     return rotation
   })
 
-/** Killed after its last step, or its end was not seen: the same command again finds nothing left to do. */
+/** True when an earlier rotation finished but was killed right after, or its result was not seen. Running it again does nothing. */
 function isDone({ fingerprint, next_fingerprint }: StoredKey, { encryptionSecret }: KeyPlace, newSecret?: string) {
   const isKey = (key: string | undefined) => key !== undefined && createSecrets(key).fingerprint === fingerprint
   return next_fingerprint === '' && isKey(newSecret) && !isKey(encryptionSecret)
@@ -102,7 +103,7 @@ const saveAll = (database: Database, { table, column }: SealedColumn, changes: r
     }
   })
 
-/** After this process joined the servers: a rotation that began meanwhile did not see it. */
+/** Called after this process has registered as a server, because a rotation that began meanwhile did not see it. */
 export async function requireSameKey(database: Database, { fingerprint }: Secrets): Promise<void> {
   const stored = await storedKey(database)
   if (stored?.fingerprint === fingerprint && stored.next_fingerprint === '') return

@@ -1,4 +1,4 @@
-/** Secrets at rest (AES-256-GCM) and in answers (masked). */
+/** Encrypts stored secrets (AES-256-GCM) and masks secrets in answers. */
 import {
   createCipheriv,
   createDecipheriv,
@@ -13,36 +13,36 @@ import { addressSecrets, hideAddressSecrets, isSecretName } from './address-secr
 import { UserError } from './errors.ts'
 
 export interface Secrets {
-  /** A fresh nonce each time: equal values do not look equal. */
+  /** Uses a new nonce each time, so that equal values have different ciphertexts. */
   encrypt(plain: string): string
-  /** Text that was never encrypted comes back as it is. */
+  /** Text that was never encrypted is returned unchanged. */
   decrypt(stored: string): string
-  /** Keyed digest, for API keys that are only ever compared. Outlives the key. */
+  /** A keyed digest, for API keys, which are only compared. It stays the same when the encryption key is replaced. */
   digest(value: string): string
-  /** What `digest` is keyed with; given to the next key. */
+  /** The key of `digest`, which is passed on when the encryption key is replaced. */
   readonly digestKey: string
-  /** A further key, for that purpose alone. Ends with the key. */
+  /** Derives another key for one purpose. It changes when the encryption key is replaced. */
   derive(purpose: string): string
-  /** Tells keys apart, and nothing about them. */
+  /** Distinguishes keys without revealing anything about them. */
   readonly fingerprint: string
-  /** What another thread or process of this installation needs to read the same secrets. */
+  /** The key itself, for other threads and processes of this installation that need the same secrets. */
   readonly key: string
 }
 
 const PLAIN = 'weir1:'
-/** Compressed before it was encrypted. */
+/** The prefix of text that was compressed before it was encrypted. */
 const COMPRESSED = 'weir2:'
 export const CIPHERTEXTS: readonly string[] = [PLAIN, COMPRESSED]
-/** Options that name the scopes of a large project repeat themselves a lot; short secrets only grow. */
+/** Shorter texts are not compressed. Options with the scopes of a large project are repetitive, but short secrets would only grow. */
 const WORTH_COMPRESSING = 10_000
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** `digestKey`: of the first key, where this is a later one. */
+/** `digestKey` is the digest key of the first encryption key, if this is a later one. */
 export function createSecrets(key: string, digestKey?: string): Secrets {
-  // ENCRYPTION_SECRET is a passphrase of any length; purposes get keys of their own.
+  // ENCRYPTION_SECRET is a passphrase of any length, so a key is derived from it for each purpose.
   const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', key, 'weir', purpose, 32)).toString('hex')
-  // As key objects: a cipher made from plain bytes takes five times as long.
+  // Key objects are used, because a cipher from plain bytes takes five times as long.
   const cipherKey = createSecretKey(derive('encryption'), 'hex')
   const digestText = digestKey ?? derive('digest')
   const digestKeyObject = createSecretKey(digestText, 'hex')
@@ -80,7 +80,7 @@ export function createSecrets(key: string, digestKey?: string): Secrets {
   }
 }
 
-/** Recognisable, not usable: `ab****yz`. Lists (`token,token`) part by part. */
+/** Masks a secret so that it can be recognised but not used: `ab****yz`. The parts of a list (`token,token`) are masked one by one. */
 export function maskSecret(value: string): string {
   if (value.includes('-----BEGIN ')) return maskPem(value)
   return value.split(',').map(maskPart).join(',')
@@ -90,7 +90,7 @@ const stars = (text: string) => '*'.repeat(text.length)
 const keepEnds = (text: string, start: number, end: number) =>
   text.slice(0, start) + stars(text.slice(start, text.length - end)) + text.slice(text.length - end)
 
-/** GitHub's tokens say by their beginning what they are; as much is left visible as GitHub's own pages show. */
+/** How many characters stay visible at both ends. For GitHub's tokens, whose prefix tells their kind, as many as GitHub's pages show. */
 const SHOWN: readonly [RegExp, number, number][] = [
   [/^gh[pousr]_.{32,}$/, 12, 8],
   [/^github_pat_.{70,}$/, 19, 8],
@@ -109,7 +109,7 @@ function maskPem(value: string): string {
   )
 }
 
-/** What to store for a secret that was sent: masked parts stand for what is stored, nothing sent keeps it all. */
+/** Returns the secret to store: masked parts of the input stand for the stored parts, and an empty input keeps the stored secret. */
 export function unmaskSecret(sent: string, stored: string): string {
   if (sent === '' || sent === maskSecret(stored)) return stored
   if (sent.includes('-----BEGIN ')) return sent
@@ -120,7 +120,7 @@ export function unmaskSecret(sent: string, stored: string): string {
     .join(',')
 }
 
-/** Was it made to be shown? As a secret it would open nothing. */
+/** True when the value is a mask, made for display. It would be useless as a secret. */
 export function isMask(value: string): boolean {
   if (value.includes('-----BEGIN ')) return value.includes('*') && value === maskPem(value)
   return value.split(',').some((part) => part.includes('*') && part === maskPart(part))
@@ -130,7 +130,7 @@ export const maskUrl = (url: string): string => hideAddressSecrets(url, stars)
 export const hasMask = (url: string): boolean =>
   hideAddressSecrets(url, (secret) => (/^\*+$/.test(secret) ? '' : secret)) !== url
 
-/** JSON that users wrote, such as a plan, with secrets in addresses and under names of secrets starred. */
+/** Masks JSON that users wrote, such as a plan: secrets in addresses, and values in fields named like secrets. */
 export const maskSecrets = <Value>(value: Value, name = ''): Value => maskAll(value, isSecretName(name))
 
 function maskAll<Value>(value: Value, isSecret: boolean): Value {
@@ -142,7 +142,7 @@ function maskAll<Value>(value: Value, isSecret: boolean): Value {
   return Object.fromEntries(masked) as Value
 }
 
-/** The secrets in such JSON. */
+/** Returns the secrets in such JSON. */
 export function secretsIn(value: unknown, isSecret = false): string[] {
   if (typeof value === 'string' || typeof value === 'number') {
     return isSecret ? [String(value)] : [...addressSecrets(String(value))]
@@ -151,6 +151,6 @@ export function secretsIn(value: unknown, isSecret = false): string[] {
   return Object.entries(value).flatMap(([key, each]) => secretsIn(each, isSecret || isSecretName(key)))
 }
 
-/** Equal options give equal marks, and a mark tells nothing about the options. */
+/** A hash that is equal for equal values and reveals nothing about them. */
 export const fingerprint = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 40)

@@ -1,13 +1,13 @@
-/** The settings of Weir: environment variables. docs/configuration.md is generated from this list. */
+/** The settings of Weir, which are environment variables. docs/configuration.md is generated from this list. */
 import { join } from 'node:path'
 import { z } from 'zod'
 import { duration, EVERYTHING, flag, groupRoles, isNetwork, list, roleTokens, whole } from './config-values.ts'
 
 const programFolder = join(import.meta.dirname, '..')
-/** npm replaces the folder of an installed package at each update, so data cannot live there. */
+/** npm replaces the folder of an installed package at each update, so data must not be stored there. */
 const isPackage = /[\\/]node_modules[\\/]/.test(programFolder)
 
-/** The variable, how its text is read, what it means, and its default in words where the value does not tell it. */
+/** The name of the variable, how its text is parsed, its meaning, and its default in words if the value does not tell it. */
 export type Setting = readonly [name: string, schema: z.ZodType, meaning: string, defaultInWords?: string]
 export type Settings = Readonly<Record<string, Setting>>
 
@@ -333,7 +333,7 @@ const backups = {
   awsSessionToken: ['AWS_SESSION_TOKEN', z.string().optional(), 'The token of temporary keys.'],
 } satisfies Settings
 
-/** Their names begin with `OIDC_` and the name of the provider. */
+/** The full names of these variables begin with `OIDC_` and the name of the provider. */
 export const oidcProvider = {
   issuerUrl: ['ISSUER_URL', z.url(), 'The address of the provider.', 'required'],
   clientId: ['CLIENT_ID', z.string(), 'The client that you registered at the provider.', 'required'],

@@ -1,4 +1,4 @@
-/** Everything that is stored encrypted, wherever it is: a column that may hold ciphertext says so. */
+/** Finds all stored ciphertexts. Columns that may hold ciphertext are marked as such. */
 import { sql } from 'kysely'
 import type { Database } from './database/database.ts'
 import { readRows } from './database/read.ts'
@@ -13,11 +13,11 @@ export interface SealedColumn {
 }
 export interface StoredCiphertext {
   readonly ciphertext: string
-  /** Of its row. */
+  /** The key of the row. */
   readonly key: Readonly<Record<string, unknown>>
 }
 
-/** The row about the key itself is no part of them. */
+/** All columns with ciphertext, except in the table about the encryption key itself. */
 export const sealedColumns: readonly SealedColumn[] = allTables
   .filter((table) => table !== encryptionKeys)
   .flatMap((table) =>

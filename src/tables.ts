@@ -1,4 +1,4 @@
-/** Every table that `migrate` makes. */
+/** All tables that `migrate` creates. */
 import type { AnyTable } from './database/table.ts'
 import { domainTables } from './domain/index.ts'
 import { kitTables } from './plugin-kit/define/tables.ts'

@@ -1,28 +1,31 @@
-/** Files that a command writes where its user says: never over another one unless told, and whole before they have their name. */
+/**
+ * Writes files to places that the user of a command names. They never replace another file unless told to, and are complete
+ * before they get their name.
+ */
 import { constants, existsSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { access, mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { messageOf, UserError } from './errors.ts'
 
 export interface Writing {
-  /** What is there may be replaced. */
+  /** True when an existing file may be replaced. */
   readonly force?: boolean
-  /** For the owner only. */
+  /** True when only the owner may read the file. */
   readonly isPrivate?: boolean
 }
 
-/** Undefined: standard output, which is written `-` as well. */
+/** Undefined means standard output, which users can also write as `-`. */
 export const fileNamed = (name: string | undefined): string | undefined => (name === '-' ? undefined : name)
 
-/** Nobody who writes it means a file of this name. */
+/** Refuses `-`, since no user means a file of this name. */
 function requireName(name: string): void {
   if (name === '-') throw new UserError('This is not written to standard output (-): name a file or a folder.')
 }
 
-/** What stands under this name; undefined: nothing. */
+/** The status of a file or folder; undefined when there is none. */
 const found = (file: string): Stats | undefined => statSync(file, { throwIfNoEntry: false })
 
-/** Refuses a place before any work is done for it. */
+/** Checks that a file can be written there before any work is done for it. */
 export async function requirePlace(file: string, { force = false }: Writing = {}): Promise<void> {
   requireName(file)
   const there = found(file)
@@ -50,10 +53,10 @@ const cannotWrite = (file: string, error: unknown) =>
       : `${file} cannot be written: ${messageOf(error)}. Choose another place.`,
     { cause: error },
   )
-/** Of the disk, and not of what is written. */
+/** True for an error of the file system, and not of the content. */
 const isOfDisk = (error: unknown) => (error as NodeJS.ErrnoException).syscall !== undefined
 
-/** `fill` writes the content to the path that it is given; gives what that gives. */
+/** Writes a file safely. `fill` writes the content to the path that it is given; its result is returned. */
 export async function writeUserFile<Result>(
   file: string,
   fill: (draft: string) => Promise<Result>,
@@ -61,9 +64,9 @@ export async function writeUserFile<Result>(
 ): Promise<Result> {
   await requirePlace(file, writing)
   const there = found(file)
-  // A pipe or a terminal has no content that could be lost.
+  // A pipe or a terminal has no content that could be overwritten.
   if (there && !there.isFile()) return fill(file)
-  // Who writes over a link means the file that it leads to.
+  // Writing to a link means to replace the file that it points to.
   const target = there ? realpathSync(file) : file
   const draft = `${target}.part`
   try {
@@ -79,7 +82,7 @@ export async function writeUserFile<Result>(
   }
 }
 
-/** It has its name only when it is on the disk. */
+/** Flushes the file to disk before it gets its name. */
 async function settle(file: string): Promise<void> {
   const handle = await open(file, 'r+')
   await handle.sync()
@@ -89,7 +92,7 @@ async function settle(file: string): Promise<void> {
 export const writeUserText = (file: string, text: string, writing?: Writing): Promise<void> =>
   writeUserFile(file, (draft) => writeFile(draft, text), writing)
 
-/** Texts by their paths in a folder: all are written, or none, because one of them would replace another text. */
+/** Writes texts by their paths in a folder. If one would replace a file with other content, none is written. */
 export async function writeUserFolder(
   folder: string,
   texts: ReadonlyMap<string, string>,

@@ -1,6 +1,6 @@
 /**
- * Patterns that users write: RE2 syntax as in Go, linear time, searched unanchored. Linear is slow enough when a pattern is
- * large and a text is long, so nothing is matched in the thread that answers requests: tasks and heavy jobs do it in theirs.
+ * Patterns that users write, in RE2 syntax as in Go, matched in linear time and not anchored. A large pattern on a long text
+ * is still slow, so the thread that answers requests never matches one. Tasks and heavy jobs do that in their threads.
  */
 import { RE2JS } from 're2js'
 import { besideAnswers, refuseWhileAnswering } from './answering.ts'
@@ -8,20 +8,20 @@ import { messageOf, UserError } from './errors.ts'
 
 export type Pattern = RE2JS
 
-/** Prepares rules to see whether they can be, or to read what is no pattern in them. Nothing is matched with what it gives. */
+/** Prepares rules only to check them, or to read parts that are not patterns. The result must not be used for matching. */
 export const preparedOnly = <Result>(prepare: () => Result): Result => besideAnswers(prepare)
 
 export interface PatternProblem {
   readonly message: string
-  /** The character, from 0, that it is about. */
+  /** The position of the character that the problem is about, from 0. */
   readonly at: number
 }
 
 const LONGEST_PATTERN = 10_000
-/** About as many steps as the compiled pattern has: with so many, compiling takes a few hundredths of a second. */
+/** The approximate number of steps in the compiled pattern. With this many, compiling takes a few hundredths of a second. */
 const LARGEST_PATTERN = 5000
 
-/** What is wrong with a pattern; null: nothing. Takes a bounded time, so it may be asked anywhere. */
+/** Returns what is wrong with a pattern, or null. Its time is limited, so it may be called anywhere. */
 export function problemOf(pattern: string, largest = LARGEST_PATTERN): PatternProblem | null {
   if (pattern.length > LONGEST_PATTERN) {
     return { message: `it has more than ${LONGEST_PATTERN} characters: shorten it`, at: LONGEST_PATTERN }
@@ -36,7 +36,7 @@ export function problemOf(pattern: string, largest = LARGEST_PATTERN): PatternPr
   }
 }
 
-/** Refuses a pattern that cannot be used. Without a name, the caller says which setting holds it. */
+/** Throws when a pattern cannot be used. Without a name, the caller says which setting contains it. */
 export function checkPattern(pattern: string, name = '', largest = LARGEST_PATTERN): void {
   const problem = problemOf(pattern, largest)
   if (!problem) return
@@ -45,31 +45,31 @@ export function checkPattern(pattern: string, name = '', largest = LARGEST_PATTE
   throw new UserError(`${name && `${name}: `}the pattern ${shown} does not compile: ${problem.message} ${place}`)
 }
 
-/** To match with; not while a request is answered. */
+/** Compiles a pattern for matching. Must not be called while a request is answered. */
 export function compilePattern(pattern: string, name = ''): Pattern {
   refuseWhileAnswering("A user's pattern would be matched")
   checkPattern(pattern, name)
   return RE2JS.compile(pattern)
 }
 
-/** What an API key opens is looked at with every request, so it is small, and so is what it is compared with. */
+/** The path pattern of an API key is matched at every request, so both pattern and path must be small. */
 const LARGEST_PATH_PATTERN = 500
 export const LONGEST_MATCHED_PATH = 1000
 export const checkPathPattern = (pattern: string): void => checkPattern(pattern, '', LARGEST_PATH_PATTERN)
-/** Whether the pattern matches the whole of one of the paths; a path that is too long matches nothing. */
+/** Returns a function that tells whether the pattern matches one of the paths completely. A path that is too long never matches. */
 export function pathMatcher(pattern: string): (...paths: readonly string[]) => boolean {
   checkPathPattern(pattern)
   const compiled = RE2JS.compile(pattern)
   return (...paths) => paths.some((path) => path.length <= LONGEST_MATCHED_PATH && compiled.matcher(path).matches())
 }
 
-/** A pattern that this program wrote, from names at most; it is as small as those are. */
+/** Compiles a pattern that Weir itself built, at most from names. It is as small as those names. */
 export const ownPattern = (pattern: string): Pattern => RE2JS.compile(pattern)
 
-/** Classes of characters are tables; a letter is one step. */
+/** The weight of character classes, which are tables; a letter counts as one step. */
 const CLASS = 10
 const UNICODE_CLASS = 50
-/** One piece: an escape, a class, a repetition, or a character. */
+/** Matches one piece of a pattern: an escape, a class, a repetition, or a character. */
 const PIECE = /\\[pP](?:\{[^}]*\}|.)|\\x\{[^}]*\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]?|\{(\d+)(?:,(\d*))?\}|./gs
 
 function weightOf(pattern: string): number {
@@ -98,11 +98,11 @@ function weightOf(pattern: string): number {
   return outer.reduce((sum, each) => sum + each, total)
 }
 
-/** RE2 names the piece that it cannot read; for a parenthesis without its other half it names the whole pattern. */
+/** Finds the place of a problem. RE2 names the piece that it cannot read; for an unbalanced parenthesis it names the whole pattern. */
 function placeOf(pattern: string, problem: string, piece: string): number {
   if (!problem.endsWith(')')) return piece === '' ? pattern.length - 1 : Math.max(0, pattern.indexOf(piece))
   const open: number[] = []
-  // Escaped characters and those in [classes] are skipped whole.
+  // Escaped characters and whole [classes] are skipped.
   for (const { 0: part, index } of pattern.matchAll(/\\.|\[\^?\]?(?:\\.|[^\]\\])*\]?|[()]/gs)) {
     if (part === '(') open.push(index)
     else if (part === ')' && open.pop() === undefined) return index

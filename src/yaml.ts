@@ -1,4 +1,4 @@
-/** YAML in linear time, and never deeper than who walks it can bear. */
+/** Parses YAML in linear time, and limits its depth so that recursive code can process it. */
 import {
   Composer,
   type Document,
@@ -12,11 +12,11 @@ import {
 } from 'yaml'
 import { refuseWhileAnswering } from './answering.ts'
 
-/** An alias costs the library a walk through the document. */
+/** For each alias the library searches the whole document. */
 const MOST_ALIASES = 100
-/** Each error costs a stack trace, and only the first is told. */
+/** Each error costs a stack trace, and only the first one is reported. */
 const MOST_ERRORS = 100
-/** Deeper values would overflow the stack of whoever walks them. */
+/** Deeper values would overflow the stack of recursive code. */
 const DEEPEST = 100
 
 export interface YamlText {
@@ -24,11 +24,11 @@ export interface YamlText {
   readonly lines: LineCounter
 }
 
-/** What is wrong with a document is in its `errors`, the first with its line. */
+/** Parses a text. Problems of a document are in its `errors`; the first one has its line. */
 export function parseYaml(text: string): YamlText {
   refuseWhileAnswering('YAML would be read')
   const lines = new LineCounter()
-  // The library would compare each key of a map with all others, copy the line of each error, and write warnings to the terminal.
+  // By default the library would compare each key of a map with all others, copy the line of each error, and print warnings.
   const composer = new Composer({ uniqueKeys: false, prettyErrors: false, logLevel: 'error' })
   const documents: Document.Parsed[] = []
   let unexpected = 0

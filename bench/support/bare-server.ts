@@ -1,4 +1,4 @@
-/** Fastify routes that return the bytes they were started with, and nothing else: the floor of `bench api`. */
+/** Fastify routes that return just the bytes with which they were started: the floor of `bench api`. */
 import { json } from 'node:stream/consumers'
 import Fastify from 'fastify'
 

@@ -1,4 +1,4 @@
-/** 100,000 builds of a multibranch project with their stages, from a Jenkins that takes 50 ms for every answer. */
+/** Collects 100,000 builds of a multibranch project with their stages, from a Jenkins that takes 50 ms for every answer. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Everything of one scope of a source, from a fake that takes 50 ms for every answer; then once more, with nothing new. */
+/** Collects everything of one scope of a source, from a fake that takes 50 ms for every answer; then once more, with nothing new. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ const FAKE = join(import.meta.dirname, 'vendor-fake.ts')
 const WORKER = join(import.meta.dirname, 'vendor-worker.ts')
 
 export interface VendorCollected extends Collected {
-  /** Requests that each had to wait for the one before. */
+  /** Requests that had to wait for the one before. */
   readonly chained: number
 }
 

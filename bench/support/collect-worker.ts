@@ -1,4 +1,4 @@
-/** Collects pull or merge requests and what hangs on them; prints seconds, CPU and peak memory of the collectors as JSON. */
+/** Collects pull or merge requests and everything that belongs to them; prints seconds, CPU and peak memory of the collectors as JSON. */
 import { openDatabase } from '../../src/database/open.ts'
 import { CODE_HOSTS, type CodeHostName } from '../../tests/collect/support/code-hosts.ts'
 import { peakMegabytes } from '../../tests/support/peak-memory.ts'

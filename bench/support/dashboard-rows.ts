@@ -1,4 +1,4 @@
-/** What the four keys are read from, as a run leaves it: so many projects, each with pull requests, deployments and incidents. */
+/** The rows that the four keys are read from, as a run leaves them: many projects, each with pull requests, deployments and incidents. */
 import type { Database } from '../../src/database/database.ts'
 import { write } from '../../src/database/write.ts'
 import { repos } from '../../src/domain/code.ts'

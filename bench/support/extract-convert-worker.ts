@@ -34,7 +34,6 @@ async function product(database: Database): Promise<void> {
   }
 }
 
-/** Tables that the product filled. */
 async function filledTables(database: Database): Promise<string[]> {
   const names = [...(await database.describe()).keys()].filter(
     (name) => !/^(_raw_|_devlake|_weir|dora_|calendar_|floor_)/.test(name),
@@ -47,7 +46,7 @@ async function filledTables(database: Database): Promise<string[]> {
   return filled
 }
 
-/** Empty copies with the same keys and indexes, and the rows as a file in the engine's own bulk format. */
+/** Loads into empty copies with the same keys and indexes, from files in the engine's own bulk format. */
 const floors = {
   async postgres(database: Database, url: string, folder: string) {
     const tables = await filledTables(database)

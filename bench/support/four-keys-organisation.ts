@@ -1,4 +1,4 @@
-/** A generated organisation for the four-keys benchmark: every project alike, one repository, board and scope each. */
+/** A generated organisation for the four-keys benchmark: all projects are alike, with one repository, board and scope each. */
 import { createHash } from 'node:crypto'
 import type { Database } from '../../src/database/database.ts'
 import type { Cell } from '../../src/database/fit.ts'
@@ -15,7 +15,7 @@ export const PER_PROJECT = { pullRequests: 2000, commitsPerPullRequest: 10, depl
 const START = Date.UTC(2025, 0, 1)
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
-/** The first is merged at the start, the last a year later. */
+/** The time between two merges; the last pull request is merged a year after the start. */
 const PACE = (365 * DAY) / PER_PROJECT.pullRequests
 
 export const projectName = (index: number) => `project-${index}`

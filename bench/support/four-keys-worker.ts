@@ -1,4 +1,4 @@
-/** One measured part of the four-keys benchmark, in a process of its own: node four-keys-worker.ts PART PROJECTS URL… */
+/** One measured part of the four-keys benchmark, in a separate process: node four-keys-worker.ts PART PROJECTS URL… */
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
 import { createIndex, indexesOf } from '../../src/database/dialect.ts'
@@ -83,7 +83,10 @@ async function load(database: Database): Promise<number> {
 
 const READS = 41
 
-/** The median time of reading the four keys of one project for a year, of each database, in turns. All have the first half. */
+/**
+ * The median time of reading the four keys of one project for a year, for each database, in turns. All databases have the first
+ * half of the projects.
+ */
 async function read(databases: readonly Database[], projects: number): Promise<number[]> {
   const everywhere = Math.min(10, projects / 2)
   const times = databases.map((): number[] => [])
@@ -104,7 +107,7 @@ async function read(databases: readonly Database[], projects: number): Promise<n
   return times.map((each) => each.sort((one, other) => one - other)[READS >> 1] as number)
 }
 
-/** What a server does by itself soon after a load: count what its tables hold. */
+/** Does what a server does by itself soon after a load: it counts what its tables hold. */
 async function analyze({ kysely, dialect }: Database): Promise<void> {
   const tables = [...inputs, ...outputs]
   for (const name of tables) {

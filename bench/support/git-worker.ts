@@ -1,4 +1,4 @@
-/** The plugin on a generated repository; prints seconds by subtask and peak memory as JSON. */
+/** Runs the plugin on a generated repository; prints seconds by subtask and peak memory as JSON. */
 
 import { openDatabase } from '../../src/database/open.ts'
 import type { TaskRun } from '../../src/plugin-kit/spec/subtask.ts'

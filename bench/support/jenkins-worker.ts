@@ -1,4 +1,4 @@
-/** Runs all subtasks on a multibranch project; prints seconds, CPU and peak memory as JSON, times of the collectors alone. */
+/** Runs all subtasks on a multibranch project; prints seconds, CPU and peak memory as JSON. Only the collectors are timed. */
 import { openDatabase } from '../../src/database/open.ts'
 import { jenkins } from '../../src/plugins/jenkins/plugin.ts'
 import { runJenkins } from '../../tests/jenkins/support/jenkins.ts'

@@ -1,11 +1,11 @@
-/** PostgreSQL's own bulk load, by nothing but COPY. */
+/** PostgreSQL's own bulk load, with nothing but COPY. */
 import { createReadStream, createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 
-/** Puts the rows of tables into files, and makes empty copies with the same keys and indexes; gives what loads them. */
+/** Puts the rows of tables into files, and makes empty copies with the same keys and indexes. Returns the function that loads them. */
 export async function plainCopy(
   client: pg.Client,
   tables: readonly string[],

@@ -1,4 +1,4 @@
-/** The requests of a run again, as many at a time, with nothing done about the answers: what the same load leaves of the floor. */
+/** Sends the requests of a run again, as many at a time, and does nothing with the answers: how close to the floor the same load can come. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { request } from 'undici'
 
@@ -9,7 +9,7 @@ export interface AskedFor {
   readonly body: string
 }
 
-/** In seconds. */
+/** Returns seconds. */
 export async function plainRequests(all: readonly AskedFor[], atOnce: number): Promise<number> {
   const left = [...all]
   const started = performance.now()

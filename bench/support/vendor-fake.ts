@@ -1,4 +1,7 @@
-/** A fake vendor in a process of its own: NAME RECORDS LATENCY. Prints the connection to it; for each line that it reads, the requests since. */
+/**
+ * A fake vendor in a separate process: NAME RECORDS LATENCY. Prints its connection and, for each line that it reads, the
+ * requests since the last line.
+ */
 import { createInterface } from 'node:readline'
 import type { AskedFor } from './plain-requests.ts'
 import { vendorNamed } from './vendors.ts'
@@ -6,7 +9,7 @@ import { vendorNamed } from './vendors.ts'
 const [name = '', records = '0', latency = '0'] = process.argv.slice(2)
 const bench = vendorNamed(name)
 if (!bench) throw new Error(`there is no vendor ${name}`)
-/** Between records; what changed within a day is asked for again. */
+/** The time between two records; what changed within a day is asked for again. */
 const STEP = 3_600_000
 let time = Date.now() - (Number(records) + 1) * STEP
 const running = await bench.vendor.start(() => time)

@@ -1,4 +1,7 @@
-/** Runs all subtasks of a vendor's first scope: NAME DATABASE. Prints seconds, CPU, peak memory and the requests of chains, times of the collectors alone. */
+/**
+ * Runs all subtasks of a vendor's first scope: NAME DATABASE. Prints seconds, CPU, peak memory and the requests of chains. Only
+ * the collectors are timed.
+ */
 import { openDatabase } from '../../src/database/open.ts'
 import { peakMegabytes } from '../../tests/support/peak-memory.ts'
 import { isChain } from './chains.ts'

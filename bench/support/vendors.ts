@@ -1,4 +1,4 @@
-/** Sources that `bench collect` takes from the convergence tests: their fakes, and how one grows. A source is one entry. */
+/** Sources that `bench collect` takes from the convergence tests: their fakes, and how each one grows. Each source is one entry. */
 
 import type { VendorUnderTest } from '../../tests/convergence/support/vendor-under-test.ts'
 import { argocdVendor } from '../../tests/convergence/vendors/argocd.ts'
@@ -14,9 +14,9 @@ type Change = (name: string, ...parameters: (string | number | boolean)[]) => vo
 
 export interface VendorBench {
   readonly vendor: VendorUnderTest
-  /** What comes with each record: changes of the first scope. */
+  /** The changes of the first scope that come with each record. */
   readonly grow: (change: Change, index: number) => void
-  /** Records of a run unless told. */
+  /** The number of records of a run, unless another is given. */
   readonly records: number
 }
 

@@ -4,7 +4,7 @@ export interface Group {
   readonly pages: readonly { readonly title: string; readonly path: string }[]
 }
 
-/** The index is the navigation: its headings are the groups, the first link of each line a page. */
+/** The index is the navigation: its headings are the groups, and the first link of each line is a page. */
 export function navigationOf(index: string): Group[] {
   return index
     .split(/^## /m)

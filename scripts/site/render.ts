@@ -1,10 +1,10 @@
-/** One document of Markdown as HTML, with headings named as GitHub names them. */
+/** Renders one Markdown document as HTML, with headings named as GitHub names them. */
 import MarkdownIt from 'markdown-it'
 
 export interface Section {
   readonly anchor: string
   readonly title: string
-  /** The first words of it, for the search. */
+  /** The first words of the section, for the search. */
   readonly text: string
 }
 export interface Rendered {
@@ -13,7 +13,7 @@ export interface Rendered {
   readonly sections: readonly Section[]
 }
 
-/** Of a section: enough to find it, and the index stays small. */
+/** The most text of a section: enough to find it, while the index stays small. */
 const LONGEST_TEXT = 400
 
 const anchorOf = (title: string) =>
@@ -23,7 +23,7 @@ const anchorOf = (title: string) =>
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
     .replaceAll(' ', '-')
 
-// Our comments (`<!-- not run … -->`) are for tests; other HTML is not used.
+// Comments in documents (`<!-- not run … -->`) are for tests; other HTML is not used.
 const withoutComments = (text: string) => text.replaceAll(/^\s*<!--.*?-->\n/gm, '')
 
 export function renderDocument(text: string, link: (target: string) => string): Rendered {

@@ -19,7 +19,7 @@ import { pageOf } from './template.ts'
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 const INDEX = 'docs/README.md'
 const SEARCH_INDEX = 'search-index.js'
-/** Beside docs/: what they link to. */
+/** Documents beside docs/ to which the documents link. */
 const OTHER_DOCUMENTS = [
   'README.md',
   'CONTRIBUTING.md',
@@ -29,7 +29,7 @@ const OTHER_DOCUMENTS = [
 ]
 
 const isDocument = (path: string) => path.endsWith('.md')
-/** `docs/guide/1-install.md` → `guide/1-install.html`; what is not in docs/ goes into a folder of its own. */
+/** `docs/guide/1-install.md` → `guide/1-install.html`; files outside docs/ go into a separate folder. */
 export function addressOf(path: string): string {
   if (path === INDEX) return 'index.html'
   const place = path.startsWith('docs/') ? path.slice('docs/'.length) : `repository/${path}`
@@ -96,7 +96,7 @@ export function buildSite(folder: string): number {
   return documents.length
 }
 
-/** A folder gets a page that lists it. */
+/** Copies a linked file or folder. A folder gets a page that lists its files. */
 function copyLinked(folder: string, path: string): void {
   const target = join(folder, addressOf(path))
   cpSync(join(root, path), target, { recursive: true })

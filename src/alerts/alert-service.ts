@@ -1,4 +1,4 @@
-/** Alerts are made, changed and deleted, each with its entry in the audit log. */
+/** Creates, changes and deletes alerts, each with an entry in the audit log. */
 import { sql } from 'kysely'
 import { type Actor, recordChange } from '../control-plane/audit/record.ts'
 import { deleteRows, findRow, insertRow, type Queries, selectRows, updateRows } from '../control-plane/store.ts'
@@ -41,10 +41,10 @@ export interface AlertContext {
   readonly database: Database
   readonly secrets: Secrets
 }
-/** What looks after alerts also tells where its numbers can be seen. */
+/** The context for code that follows alerts: its messages also say where their numbers can be seen. */
 export interface FollowContext extends AlertContext {
   readonly log: Logger
-  /** Links in messages begin with it. */
+  /** The beginning of links in messages. */
   readonly publicUrl: string
 }
 type Kind = (typeof KINDS)[number]
@@ -52,7 +52,7 @@ type Kind = (typeof KINDS)[number]
 const DEFAULTS = { windowDays: 30, forDays: 0, weekday: 'monday', hour: 8, enable: true } as const
 const LEAST_SECRET = 16
 
-/** A change of one of these makes what was found out before worthless. */
+/** A change of one of these makes earlier findings worthless. */
 const DECISIVE: readonly (keyof AlertRow)[] = ['project_name', 'metric', 'direction']
 
 const unknown = (id: number) => new UserError(`There is no alert ${id}.`, { status: 404 })
@@ -98,7 +98,7 @@ export function alertService({ database, secrets }: AlertContext) {
       const columns = await columnsOf(kind, { ...DEFAULTS, ...input })
       return retrying(database, () =>
         database.transaction(async ({ kysely: inside }) => {
-          // A digest comes first at its next time.
+          // The first digest is sent at its next regular time.
           const row = { ...columns, kind, looked_at: kind === 'digest' ? new Date() : null }
           const id = await insertRow(inside, alerts, row)
           const after = await complete(await stored(id, inside), inside)
@@ -223,7 +223,7 @@ async function requireProject(queries: Queries, name: string): Promise<void> {
   if (!(await findRow(queries, projects, { name }))) throw await unknownProject(queries, name, 400)
 }
 
-/** The newest message of each. */
+/** The newest message of each alert. */
 async function lastMessages(queries: Queries, ids: readonly number[]): Promise<Map<number, MessageRow>> {
   if (ids.length === 0) return new Map()
   const rows = await selectRows(queries, alertMessages, (query) =>

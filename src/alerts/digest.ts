@@ -1,4 +1,4 @@
-/** Once a week: the four keys, what changed, and why. */
+/** The weekly message: the four keys, what changed, and why. */
 import { randomUUID } from 'node:crypto'
 import { nextTick } from '../control-plane/cron.ts'
 import { policyOfProject } from '../control-plane/project-policy.ts'
@@ -22,7 +22,7 @@ import { type AlertRow, cronOf } from './records.ts'
 import { type Message, storeMessage } from './send.ts'
 
 const WEEK_MS = 7 * 86_400_000
-/** More than these nobody reads. */
+/** Nobody would read about more projects than these. */
 const MOST_PROJECTS = 20
 
 const dayOf = (date: Date) => date.toISOString().slice(0, 10)
@@ -98,7 +98,7 @@ export async function digestOf(
   }
 }
 
-/** Those whose hour has come since the last one; several that were missed are one. */
+/** Makes the digests that have become due since the last one. Several that were missed become one. */
 export async function makeDueDigests(context: FollowContext, now = new Date()): Promise<void> {
   const rows = await selectRows(context.database.kysely, alerts, (query) =>
     query.where('kind', '=', 'digest').where('enable', '=', true).orderBy('id'),

@@ -1,4 +1,4 @@
-/** Looks whether a number has been beyond its limit for as long as an alert says, and decides what to tell. */
+/** Checks whether a number has been beyond its limit for as long as an alert says, and decides what to report. */
 import { randomUUID } from 'node:crypto'
 import { policyOfProject } from '../control-plane/project-policy.ts'
 import { selectRows, updateRows } from '../control-plane/store.ts'
@@ -18,7 +18,7 @@ import { type Message, storeMessage } from './send.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
-/** Looks into the past, evenly spread: daily for two weeks, further apart for longer. */
+/** The most looks into the past, evenly spread: daily for two weeks, further apart for longer. */
 const MOST_LOOKS = 14
 
 /** The ends of the windows to look at, the present first. */
@@ -32,11 +32,11 @@ export interface Finding {
   readonly state: 'fine' | 'pending' | 'broken' | 'no data'
   readonly value: number | null
   readonly brokenSince: Date | null
-  /** What to tell, if anything. */
+  /** The news to report, if any. */
   readonly news: 'broken' | 'recovered' | null
 }
 
-/** A window without a value neither breaks nor mends anything. */
+/** A window without a value neither breaks an alert nor lets it recover. */
 export function judge(
   { direction, threshold, is_told }: Pick<AlertRow, 'direction' | 'threshold' | 'is_told'>,
   moments: readonly Date[],
@@ -79,7 +79,7 @@ export async function evaluate(context: FollowContext, row: AlertRow, now: Date)
         ...{ broken_since: finding.brokenSince, problem: '' },
         ...{ looked_at: now, version: row.version + 1, ...newState },
       })
-      // Another server, or somebody who changed it, was first.
+      // Another server was first, or somebody has changed the alert.
       if (changed !== 1) return false
       if (finding.news) {
         const { from, to } = filters[0] ?? { from: now, to: now }
@@ -118,7 +118,7 @@ function messageFor(
   }
 }
 
-/** Those nobody has looked at for an hour, and those whose project has run since. */
+/** Evaluates alerts that nobody has looked at for an hour, and those whose project has run since. */
 export async function evaluateDue(context: FollowContext, now = new Date()): Promise<void> {
   const { kysely } = context.database
   const rows = await selectRows(kysely, alerts, (query) =>
@@ -143,7 +143,7 @@ export async function evaluateDue(context: FollowContext, now = new Date()): Pro
   for (const row of rows.filter(isDue)) await tryEvaluate(context, row, now)
 }
 
-/** One alert in trouble must not stop the others. */
+/** Trouble with one alert must not stop the others. */
 async function tryEvaluate(context: FollowContext, row: AlertRow, now: Date): Promise<void> {
   try {
     await evaluate(context, row, now)

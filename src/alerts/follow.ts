@@ -1,4 +1,4 @@
-/** Looks after alerts beside any number of servers that do the same on this database. */
+/** Follows alerts, together with any number of servers that do the same on this database. */
 import { messageOf } from '../errors.ts'
 import { type Repeated, repeat } from '../runner/repeat.ts'
 import type { FollowContext } from './alert-service.ts'
@@ -7,7 +7,7 @@ import { evaluateDue } from './evaluate.ts'
 import { sendWaiting } from './send.ts'
 import { tellOfSwitches } from './traffic.ts'
 
-/** Runs that end are seen this soon, whichever server they ran on. */
+/** The end of a run is noticed this soon, whichever server it ran on. */
 const LOOK_MS = 5000
 
 export function followAlerts(context: FollowContext, lookMs = LOOK_MS): Repeated {

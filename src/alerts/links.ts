@@ -1,11 +1,11 @@
-/** Where people open what a message tells of. */
+/** Links to the pages that show what a message reports. */
 import { hostname } from 'node:os'
 import type { Config } from '../config.ts'
 
-/** Of addresses that mean all of a machine, its name is what others know it by. */
+/** These stand for all addresses of a machine, so links use its host name, by which others know it. */
 const ANY_ADDRESS = new Set(['0.0.0.0', '::'])
 
-/** As it is set, as people come back to from signing in, or else the address that the server listens on. */
+/** The address that is set; else the one to which people return from signing in; else the one on which the server listens. */
 export function publicUrlOf({
   publicUrl,
   oidc,
@@ -26,7 +26,7 @@ export interface NumberOfTime {
   readonly to: Date
 }
 
-/** The number of just this time, with what it is made of. */
+/** Links to a number for exactly this time, with what it is made of. */
 export function linkToNumber(publicUrl: string, { project, metric, from, to }: NumberOfTime): string {
   const search = new URLSearchParams({
     'var-project': project,
@@ -37,7 +37,7 @@ export function linkToNumber(publicUrl: string, { project, metric, from, to }: N
   return `${publicUrl}/dashboards/dora?${search}`
 }
 
-/** The four keys of a project, or of all. */
+/** Links to the four keys of a project, or of all. */
 export const linkToKeys = (publicUrl: string, project: string): string =>
   project === '' ? `${publicUrl}/` : `${publicUrl}/projects/${encodeURIComponent(project)}`
 

@@ -1,4 +1,4 @@
-/** Why a key is what it is: the few things behind it that weigh most. */
+/** Explains a key by the few things behind it that weigh most. */
 import { sql } from 'kysely'
 import { counted } from '../counted.ts'
 import type { Database } from '../database/database.ts'
@@ -36,7 +36,7 @@ type Explain = (database: Database, metric: Metric, periods: Periods) => Promise
 const quoted = (title: string | null, id: string) => `“${(title || id).slice(0, LONGEST_TITLE)}”`
 const countOf = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`
 
-/** What counts, the largest value first. */
+/** The items that count, the largest value first. */
 async function largest(database: Database, metric: Metric, filter: MetricFilter): Promise<Item[]> {
   const items = await readItems(database, metric, filter, { reason: 'counted', limit: MOST_ITEMS, offset: 0 })
   return items.toSorted((one, other) => (other.value ?? 0) - (one.value ?? 0))
@@ -98,7 +98,7 @@ async function longestStage(database: Database, { now, before }: Periods): Promi
   return [`longest stage: ${name}, ${valueInWords(unit, value)}${earlier}`]
 }
 
-/** Of each deployment the incidents that are attributed to it. */
+/** For each deployment, the incidents that are attributed to it. */
 async function incidentsOf(database: Database, filter: MetricFilter, failed: readonly Item[]): Promise<string[]> {
   const blame = blameOf({ ...filter, dialect: database.dialect })
   const { rows } = await sql<{ title: string | null; incident_id: string; deployment_id: string }>`
@@ -115,6 +115,6 @@ async function incidentsOf(database: Database, filter: MetricFilter, failed: rea
   })
 }
 
-/** Short clauses, the most telling first. */
+/** Short clauses, the most informative first. */
 export const reasonsOf: Explain = async (database, metric, periods) =>
   (await EXPLAIN.get(metric.name)?.(database, metric, periods)) ?? []

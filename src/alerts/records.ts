@@ -1,4 +1,4 @@
-/** Alerts as they are stored, and as they are told of. */
+/** Alerts as they are stored, and as they are shown. */
 
 import { nextTick } from '../control-plane/cron.ts'
 import { createReader } from '../control-plane/sealed.ts'
@@ -15,7 +15,7 @@ export const KINDS = ['threshold', 'digest'] as const
 export const DIRECTIONS = ['above', 'below'] as const
 export const TARGETS = ['webhook', 'slack'] as const
 export const STATES = ['unknown', 'fine', 'pending', 'broken', 'no data'] as const
-/** As cron counts them. */
+/** In the order in which cron counts them. */
 export const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
 
 export interface Target {
@@ -24,7 +24,7 @@ export interface Target {
   readonly secret: string
 }
 
-/** One that a later version no longer has is as good as none. */
+/** A metric that a later version no longer has counts as none. */
 export const metricOf = ({ metric }: Pick<AlertRow, 'metric'>): Metric | undefined =>
   metrics.find(({ name }) => name === metric)
 
@@ -38,7 +38,7 @@ export function targetOf(row: AlertRow, { decrypt }: Secrets): Target {
   }
 }
 
-/** Of an address only the host is shown: in Slack's, the rest is the password. */
+/** Shows only the host of an address: in Slack's, the rest is the password. */
 export function publicAddress(url: string): string {
   const parsed = URL.parse(url)
   return parsed ? `${parsed.protocol}//${parsed.host}/…` : ''

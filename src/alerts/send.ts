@@ -1,7 +1,8 @@
 /**
- * Messages leave from a table: what was decided is stored with the decision, and sent until it was taken. Whoever sends
- * puts the message off first, so that of several servers one does; should that one die before it notes what became of
- * it, another sends it again. So each arrives at least once, and twice only then; `id` in it is the same both times.
+ * Messages are sent from a table. A message is stored together with the decision to send it, and is sent until it was accepted.
+ * A server first postpones the message and then sends it, so that only one of several servers does. If that server dies before
+ * it notes the result, another one sends the message again. So each message arrives at least once, and twice only in that case;
+ * its `id` is then the same.
  */
 import { createHmac } from 'node:crypto'
 import { findRow, insertRow, type Queries, selectRows, updateRows } from '../control-plane/store.ts'
@@ -13,11 +14,11 @@ import type { AlertContext } from './alert-service.ts'
 import { type AlertRow, type MessageRow, type Target, targetOf } from './records.ts'
 
 export interface Message {
-  /** Of this message, however often it is sent. */
+  /** The id of this message, however often it is sent. */
   readonly id: string
   readonly type: 'alert.broken' | 'alert.recovered' | 'alert.test' | 'digest' | 'traffic'
   readonly text: string
-  /** Where people see what it tells of. */
+  /** The page where people see what the message reports. */
   readonly link?: string
   readonly [detail: string]: unknown
 }
@@ -41,13 +42,13 @@ export const storeMessage = (
     ...{ alert_id: alertId, kind, body: JSON.stringify(message), state: 'waiting', due_at: now },
   })
 
-/** What is signed is the moment, a dot, and the body to the letter. */
+/** The signed text is the time, a dot, and the exact body. */
 export const signatureOf = (secret: string, moment: string, body: string): string =>
   `sha256=${createHmac('sha256', secret).update(`${moment}.${body}`).digest('hex')}`
 
 interface Outcome {
   readonly code: number
-  /** Empty: it was taken. */
+  /** Empty if the message was accepted. */
   readonly failure: string
 }
 
@@ -75,7 +76,7 @@ async function post({ kind, url, secret }: Target, message: Message, now: Date):
   }
 }
 
-/** Tries it now, and notes what became of it. Undefined: somebody else does. */
+/** Tries to send it now, and notes the result. Undefined if another server does so. */
 async function attempt({ database, secrets }: AlertContext, row: MessageRow, now: Date): Promise<Outcome | undefined> {
   const { kysely } = database
   const attempts = row.attempts + 1
@@ -103,7 +104,7 @@ async function attempt({ database, secrets }: AlertContext, row: MessageRow, now
   }
 }
 
-/** Everything whose time has come. */
+/** Sends every message that is due. */
 export async function sendWaiting(context: AlertContext & { readonly log: Logger }, now = new Date()): Promise<number> {
   const waiting = await selectRows(context.database.kysely, alertMessages, (query) =>
     query.where('state', '=', 'waiting').where('due_at', '<=', now).orderBy('id').limit(AT_ONCE),
@@ -116,7 +117,7 @@ export async function sendWaiting(context: AlertContext & { readonly log: Logger
     return outcome?.failure
   }
   const lines = [...Map.groupBy(waiting, ({ alert_id }) => alert_id).values()].map(async ([...rows]) => {
-    // Those of one address arrive in their order; where it takes none, the others are not kept waiting.
+    // Messages of one alert arrive in order. If one fails, the others are tried at once, so that they are not kept waiting.
     for (let row = rows.shift(); row; row = rows.shift()) if (await send(row)) break
     await Promise.all(rows.map(send))
   })
@@ -124,7 +125,7 @@ export async function sendWaiting(context: AlertContext & { readonly log: Logger
   return sent
 }
 
-/** Right now, for somebody who waits for the answer. */
+/** Sends it right now, for somebody who waits for the answer. */
 export async function sendNow(context: AlertContext, alertId: number, message: Message): Promise<Outcome> {
   const now = new Date()
   const id = await storeMessage(context.database.kysely, alertId, 'test', message, now)

@@ -1,4 +1,4 @@
-/** Each change of state of a traffic switch, for everybody who gets messages about its project. */
+/** Reports each change of state of a traffic switch to everybody who gets messages about its project. */
 import { selectRows } from '../control-plane/store.ts'
 import { retrying } from '../database/write.ts'
 import type { Logger } from '../log.ts'
@@ -8,7 +8,7 @@ import type { AlertContext } from './alert-service.ts'
 import { type AlertRow, targetOf } from './records.ts'
 import { type Message, storeMessage } from './send.ts'
 
-/** What happened longer ago is history and no message: the server was away, or has just learnt to tell. */
+/** Older events are history and no message: the server was away, or has only just learnt to report switches. */
 const NEWS_MS = 60 * 60_000
 const AT_ONCE = 500
 const TOLD_NOTES = new Set(['problem', 'alarm', 'gate-failed'])
@@ -50,7 +50,7 @@ export async function tellOfSwitches(
   for (const own of Map.groupBy(entries, ({ id }) => id).values()) await tell(context, own, rows, now)
 }
 
-/** The mark moves with the messages: of several servers one tells. */
+/** `told_sequence` moves together with the messages, so that only one of several servers sends them. */
 async function tell(
   context: AlertContext & { readonly log: Logger },
   entries: readonly Entry[],
@@ -78,7 +78,7 @@ async function tell(
 const isTold = ({ kind, effect }: Entry): boolean =>
   (kind === 'state' && effect !== 'draft') || (kind === 'note' && TOLD_NOTES.has(effect))
 
-/** One message an address, however many alerts use it. */
+/** One receiver for each address, however many alerts use it. */
 function receiversOf(
   { secrets, log }: AlertContext & { readonly log: Logger },
   rows: readonly AlertRow[],

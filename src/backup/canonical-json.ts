@@ -1,9 +1,9 @@
-/** Engines keep JSON in forms of their own: one orders keys and adds spaces, the other keeps what it was sent. */
+/** Engines store JSON in different forms: one orders keys and adds spaces, the other keeps what it was sent. */
 
-/** The engine knows it, the types do not yet. */
+/** The JavaScript engine has it, but the types do not yet. */
 const { rawJSON } = JSON as unknown as { rawJSON(source: string): unknown }
 
-/** The same text for the same value: keys in order, no spaces, and numbers with all their digits. */
+/** Gives the same text for the same value: keys in order, no spaces, and numbers with all their digits. */
 export const canonicalJson = (text: string): string => JSON.stringify(JSON.parse(text, inOrder as Reviver))
 
 type Reviver = (name: string, value: unknown) => unknown

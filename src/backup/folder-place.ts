@@ -44,7 +44,7 @@ export function folderPlace(folder: string): BackupPlace {
   }
 }
 
-/** A backup that is named by its path. A folder is none, but its newest one may be meant. */
+/** A backup that is named by its path. A folder is no backup, but the newest backup in it may be meant. */
 export async function namedFile(file: string): Promise<BackupSource> {
   const there = await stat(file).catch(() => undefined)
   if (!there?.isDirectory()) return fileSource(file)

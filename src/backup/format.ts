@@ -28,11 +28,11 @@ export const headerLine = z.object({
   format: z.int(),
   madeAt: z.iso.datetime(),
   version: z.string(),
-  /** Backups from before versions were counted have none. */
+  /** Missing in backups from before schema versions were counted. */
   schemaVersion: z.int().optional(),
-  /** Of the tables and columns that this version knows. */
+  /** Checksum of the tables and columns that this version knows. */
   schema: checksum,
-  /** Fingerprint of the encryption key; empty: nothing was ever encrypted. */
+  /** Fingerprint of the encryption key; empty if nothing was ever encrypted. */
   key: z.string(),
 })
 export const tableLine = z.object({
@@ -40,7 +40,7 @@ export const tableLine = z.object({
   columns: z.array(z.string()).min(1),
   /** Columns that users added: kind and size. */
   added: z.array(z.object({ name: z.string(), kind: z.enum(KINDS), size: z.int().nullable() })),
-  /** What the database numbers next, where it does. */
+  /** The next number that the database assigns; null if it assigns none. */
   next: z.int().nullable(),
 })
 export const endLine = z.object({ end: z.string(), rows: z.int(), sha256: checksum })
@@ -52,7 +52,7 @@ export type EndLine = z.infer<typeof endLine>
 export type Trailer = z.infer<typeof trailerLine>
 export type AddedColumn = TableLine['added'][number]
 
-/** A value as a line holds it. JSON comes as its text, so that no digit is lost. */
+/** A value in the form that a line holds. JSON is stored as its text, so that no digit is lost. */
 export function encodeCell(kind: Kind, value: unknown): unknown {
   if (value === null || value === undefined) return null
   switch (kind) {

@@ -1,4 +1,4 @@
-/** Reads a backup, and believes nothing in it: a line that does not fit, or a checksum, ends the reading. */
+/** Reads a backup and trusts nothing in it: a line or a checksum that does not fit ends the reading. */
 import { createHash } from 'node:crypto'
 import { createGunzip } from 'node:zlib'
 import type { z } from 'zod'
@@ -25,7 +25,7 @@ export interface BackupReader {
   end?(end: EndLine): Promise<void> | void
 }
 
-/** The whole file, in order; gives its trailer. What the reader does is undone by nobody when a later line is wrong. */
+/** Reads the whole file in order, and returns its trailer. Nothing undoes what the reader did if a later line is wrong. */
 export async function readBackup(source: BackupSource, reader: BackupReader): Promise<Trailer> {
   const file = source.name
   const broken = (why: string) =>
@@ -84,7 +84,7 @@ export async function readBackup(source: BackupSource, reader: BackupReader): Pr
   return trailer
 }
 
-/** Another version has other tables; what it left out or added cannot be guessed. */
+/** Another version has other tables, and those that it left out or added cannot be guessed. */
 function requireKnown(file: string, { format, schema, version, schemaVersion }: Header): void {
   if (format === FORMAT && schema === schemaChecksum) return
   const which =
@@ -94,7 +94,7 @@ function requireKnown(file: string, { format, schema, version, schemaVersion }: 
   )
 }
 
-/** Its first line; undefined: it is no backup that can be read. */
+/** Reads the first line; undefined if the file is no backup that can be read. */
 export async function readHeader(source: BackupSource): Promise<Header | undefined> {
   try {
     for await (const line of linesOf(source)) return headerLine.safeParse(tryParse(line)).data

@@ -1,5 +1,5 @@
 /**
- * Restores a backup into a database that serves nothing else, which compares every table with its checksum, and removes it all
+ * Restores a backup into a database that serves nothing else, compares every table with its checksum, and removes everything
  * again. So it is known that the backup can be restored before anybody needs it.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -12,10 +12,10 @@ import { openDatabase } from '../database/open.ts'
 import { messageOf, UnavailableError, UserError } from '../errors.ts'
 import { type CheckedBackup, prepareForRestore, type RestorePlace, restoreBackup } from './restore.ts'
 
-/** In the database while one runs: what it left when it was killed may be removed. */
+/** This table exists while a rehearsal runs. If one was killed, the table shows that everything it left may be removed. */
 const MARK = '_weir_rehearsal'
 
-/** Without an address: in a new embedded database, in the folder for temporary files. */
+/** Without an address, uses a new embedded database in the folder for temporary files. */
 export async function rehearse(backup: CheckedBackup, place: RestorePlace, url?: string): Promise<void> {
   if (url !== undefined) return rehearseIn(url, backup, place).catch(nameOption)
   const folder = await mkdtemp(join(tmpdir(), 'weir-rehearsal-'))
@@ -27,7 +27,7 @@ export async function rehearse(backup: CheckedBackup, place: RestorePlace, url?:
       await embedded.stop()
     }
   } catch (error) {
-    // The place of this database is another than the messages of databases speak of.
+    // This database is in another place than the one that messages about databases name.
     if (!(error instanceof UserError || error instanceof UnavailableError)) throw error
     throw new UserError(
       `The backup is there, but the temporary database of its rehearsal in ${folder} failed: set TMPDIR to a folder with more room, or name an empty database with --database. It said: ${messageOf(error)}`,
@@ -38,7 +38,7 @@ export async function rehearse(backup: CheckedBackup, place: RestorePlace, url?:
   }
 }
 
-/** Sentences about a database speak of DB_URL, and this one was named in another way. */
+/** Messages about a database name DB_URL, but this one was named in another way. */
 function nameOption(error: unknown): never {
   if (!(error instanceof UserError || error instanceof UnavailableError)) throw error
   throw new UserError(messageOf(error).replaceAll('DB_URL', '--database'), { cause: error })
@@ -72,7 +72,7 @@ async function inScratch(database: Database, backup: CheckedBackup, place: Resto
   }
 }
 
-/** The mark goes last: if this is killed, the next one goes on with it. */
+/** Removes the mark last: if this is killed, the next rehearsal continues with the removal. */
 async function dropAll(database: Database): Promise<void> {
   const tables = [...(await database.describe()).keys()].filter((name) => name !== MARK)
   for (const name of [...tables, MARK]) {

@@ -1,6 +1,6 @@
 /**
- * Restores a backup into an empty database. The whole file is checked before anything is written; what was written is read
- * back and compared with its checksums. Killed in between, it is repeated: the database knows that it holds half of one.
+ * Restores a backup into an empty database. The whole file is checked before anything is written. What was written is read back
+ * and compared with the checksums. A restore that was killed is repeated, because the database knows that it holds only a part.
  */
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
@@ -25,7 +25,7 @@ import { backedUpTables, generatedColumn, rowLines, withAdded } from './stored-t
 
 export interface RestorePlace extends KeyPlace {
   readonly oldEncryptionSecret?: string | undefined
-  /** A file with the key of the backup, where it is no longer the current one. */
+  /** A file with the key of the backup, if that is no longer the current key. */
   readonly oldKeyFile?: string | undefined
 }
 
@@ -36,11 +36,11 @@ export interface CheckedBackup {
   readonly header: Header
   readonly tables: number
   readonly rows: number
-  /** Where it is another than the current one. */
+  /** Set if it is not the current key. */
   readonly oldKey?: string
 }
 
-/** Reads the file only: no database is needed to find out that it cannot be restored. */
+/** Reads only the file: no database is needed to find out that a backup cannot be restored. */
 export async function checkBackup(from: string | BackupSource, place: RestorePlace): Promise<CheckedBackup> {
   const source = typeof from === 'string' ? fileSource(from) : from
   let header: Header | undefined
@@ -74,7 +74,7 @@ function oldKeyFor({ key }: Header, place: RestorePlace): string | undefined {
 
 const MARK = { id: 'current' } as const
 
-/** Makes tables, and no rows. */
+/** Makes the tables, but no rows. */
 export const prepareForRestore = (database: Database): Promise<void> =>
   migrate(database, allTables, (live) => refuseForeign(database, live, false))
 
@@ -88,7 +88,7 @@ export const restoreBackup = (database: Database, backup: CheckedBackup, place: 
         .insertInto(restores.name)
         .values({ ...MARK, started_at: new Date() })
         .execute()
-      // Whoever started in between has left a row.
+      // A server that was started in between has left a row.
       await requireEmpty(database).catch(async (error) => {
         await kysely.deleteFrom(restores.name).execute()
         throw error
@@ -120,7 +120,7 @@ async function requireEmpty({ kysely }: Database): Promise<void> {
   )
 }
 
-/** What an earlier attempt has left. Tables that refuse to lose rows are made again as a whole. */
+/** Removes what an earlier attempt has left. All tables are made again, because some refuse to lose rows. */
 async function emptyAll(database: Database): Promise<void> {
   for (const table of backedUpTables) await sql`drop table if exists ${sql.table(table.name)}`.execute(database.kysely)
   await migrate(database, allTables)
@@ -175,11 +175,11 @@ function send(database: Database, table: AnyTable, batch: readonly (readonly unk
   const kinds = table.names.map((name) => (table.columns[name] as Column).kind)
   const rows = batch.map((cells) => cells.map((cell, position) => decodeCell(kinds[position] as Column['kind'], cell)))
   const all = wholeRows(table, rows)
-  // Whole or not at all: one that is sent again meets nothing of itself.
+  // A batch is written whole or not at all, so a batch that is sent again never meets its own rows.
   return retrying(database, () => database.transaction((inside) => inside.sendRows(all, 'insert')))
 }
 
-/** What is in the database now, against what the backup says. */
+/** Compares what is in the database now with what the backup says. */
 async function compare(database: Database, ends: readonly LoadedTable[]): Promise<void> {
   for (const { end, added, rows, sha256 } of ends) {
     const table = withAdded(backedUpTables.find(({ name }) => name === end) as AnyTable, added)

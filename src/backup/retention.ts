@@ -1,15 +1,15 @@
-/** Which backups are let go after a new one was made. */
+/** Decides which backups to remove after a new one was made. */
 import { momentOf } from './backup-name.ts'
 import { type BackupPlace, DAY_MS } from './backup-place.ts'
 import { readHeader } from './read-backup.ts'
 
-/** A backup stays as long as one of both keeps it; without either, all stay. */
+/** A backup stays as long as one of the two keeps it; without either, all stay. */
 export interface Keeping {
   readonly count?: number | undefined
   readonly days?: number | undefined
 }
 
-/** `names`: the newest first, which always stays. */
+/** `names` begins with the newest, which always stays. */
 export function expired(names: readonly string[], { count, days }: Keeping, now: Date): string[] {
   if (count === undefined && days === undefined) return []
   const since = days === undefined ? Number.POSITIVE_INFINITY : now.getTime() - days * DAY_MS
@@ -19,7 +19,7 @@ export function expired(names: readonly string[], { count, days }: Keeping, now:
 
 export interface LetGo {
   readonly removed: readonly string[]
-  /** Made with another key, so perhaps by another installation, or not to be read. */
+  /** Made with another key, and so perhaps by another installation, or unreadable. */
   readonly foreign: readonly string[]
   readonly kept: number
 }

@@ -1,4 +1,4 @@
-/** What a backup holds: every table of Weir, with the columns that users added, in one order. */
+/** The content of a backup: every table of Weir, with the columns that users added, in a fixed order. */
 import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
@@ -10,7 +10,7 @@ import { restores } from '../system/state.ts'
 import { allTables } from '../tables.ts'
 import { type AddedColumn, encodeCell, isKind } from './format.ts'
 
-/** About this moment of one database: who runs on it, and what was begun on it. */
+/** Tables about the present moment of one database: the servers that run on it, and a restore that was begun. */
 const OF_THE_MOMENT = new Set<AnyTable>([servers, restores])
 
 export const backedUpTables: readonly AnyTable[] = allTables
@@ -22,7 +22,7 @@ export const schemaChecksum: string = createHash('sha256')
   .update(JSON.stringify(backedUpTables.map(shapeOf)))
   .digest('hex')
 
-/** Columns that the database has and the code does not know. Of an unknown type they count as text. */
+/** Columns that the database has and the code does not know. A column of unknown type counts as text. */
 export const addedColumns = (table: AnyTable, live: LiveTable | undefined): AddedColumn[] =>
   [...(live?.columns ?? [])]
     .filter(([name]) => !table.names.includes(name))
@@ -63,7 +63,7 @@ export async function* rowLines({ kysely, dialect }: Database, table: AnyTable):
   }
 }
 
-/** JSON as its text: drivers would parse it, and lose what a number cannot hold. */
+/** Reads JSON as text: drivers would parse it, and lose what a number cannot hold. */
 const columnText = (name: string, kind: Column['kind']): RawBuilder<unknown> =>
   kind === 'json'
     ? sql`case when ${sql.id(name)} is null then null else concat(${sql.id(name)}, '') end as ${sql.id(name)}`

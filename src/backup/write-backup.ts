@@ -17,7 +17,7 @@ import { addedColumns, backedUpTables, generatedColumn, rowLines, schemaChecksum
 export interface Making {
   readonly version: string
   readonly madeAt?: Date
-  /** Aborted: nothing is left of it. */
+  /** If this is aborted, nothing of the backup is left. */
   readonly signal?: AbortSignal
 }
 export interface Written {
@@ -27,10 +27,10 @@ export interface Written {
   readonly key: string
 }
 
-/** A statement that takes longer than a day does not end by itself. */
+/** A statement that takes longer than a day will not end by itself. */
 const LONGEST_SECONDS = 86_400
 
-/** To a new file, whole or not at all. */
+/** Writes to a new file, whole or not at all. */
 export const writeBackup = (
   database: Database,
   file: string,
@@ -64,7 +64,7 @@ export async function streamBackup(
     try {
       await pipeline(lines, createGzip(), end, ...(signal ? [{ signal }] : []))
     } catch (error) {
-      // It had all bytes already when it was told to stop.
+      // All bytes were taken already when the abort came.
       const isWhole = await taken?.then(
         () => true,
         () => false,
@@ -77,7 +77,7 @@ export async function streamBackup(
   })
 }
 
-/** Every line but the end of a file; `count` is told how much there is. */
+/** All lines of a backup, without line ends; `count` receives the numbers of tables and rows. */
 async function* backupLines(
   database: Database,
   header: Header,
@@ -115,7 +115,7 @@ async function* backupLines(
   yield JSON.stringify({ ...count, sha256: all.digest('hex') } satisfies Trailer)
 }
 
-/** Rows that came with a number of their own may be ahead of it. */
+/** Rows that were stored with a given number may be ahead of the database's counter. */
 async function nextOf({ kysely }: Database, table: AnyTable, numbers: ReadonlyMap<string, number>) {
   const column = generatedColumn(table)
   if (column === undefined) return null
@@ -133,7 +133,7 @@ async function nextNumbers({ kysely, dialect }: Database): Promise<Map<string, n
 
 const CHUNK = 1 << 16
 
-/** Many lines at once: a step through the streams costs more than a short line. */
+/** Sends many lines at once, because a step through the streams costs more than a short line. */
 async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<string> {
   let chunk = ''
   for await (const line of lines) {

@@ -1,4 +1,4 @@
-/** Archives in the format of every tar program (POSIX ustar): a header block, the content padded to blocks; two empty blocks at the end. */
+/** Archives in the format of every tar program (POSIX ustar): a header block, the content padded to blocks, and two empty blocks at the end. */
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { pipeline, Readable } from 'node:stream'
@@ -8,8 +8,8 @@ const BLOCK = 512
 const paddingOf = (size: number) => Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK)
 
 /**
- * It is compressed by threads of its own, and read as it is sent: an archive may be larger than memory. What goes wrong on the
- * way ends the answer, whose reader is told of it.
+ * Compressed in separate threads, and read as it is sent, because an archive may be larger than memory. An error on the way
+ * ends the answer, whose reader is told of it.
  */
 export const packed = (entries: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncIterable<Uint8Array> =>
   pipeline(Readable.from(withEnd(entries)), createGzip(), () => {})
@@ -19,7 +19,7 @@ async function* withEnd(entries: AsyncIterable<Uint8Array> | Iterable<Uint8Array
   yield Buffer.alloc(2 * BLOCK)
 }
 
-/** A file that grows meanwhile must not outgrow the size in its header, and one that was deleted is left out. */
+/** If the file grows meanwhile, only the size in its header is read; a file that was deleted is left out. */
 export async function* tarFile(path: string, name: string): AsyncGenerator<Uint8Array> {
   const found = await stat(path).catch((error) => {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error

@@ -29,7 +29,7 @@ interface Options extends Keeping {
   readonly oldKey?: string
 }
 
-/** Where the keys are that a backup may be opened with. */
+/** The keys with which a backup may be opened. */
 const keysOf = (config: Config, oldKey: string | undefined): RestorePlace =>
   oldKey === undefined ? config : { ...config, oldKeyFile: resolve(oldKey) }
 const OLD_KEY = 'the key that the backup was made with, if it was replaced since'
@@ -104,7 +104,7 @@ async function backUpTo(runtime: Runtime, to: string, options: Options): Promise
     const name = backupName(now)
     await place.check(name)
     const { key } = await makeIn(place, name, now, runtime)
-    // Before anything is removed: what cannot be restored replaces nothing.
+    // Rehearsed before anything is removed: a backup that cannot be restored replaces nothing.
     if (options.rehearse) await rehearseFrom(config, place.source(name), options.database)
     await place.tidy(now)
     tellLetGo(await letGo(place, { count: options.keep, days: options.keepDays }, now, key))

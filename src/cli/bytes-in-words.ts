@@ -1,6 +1,6 @@
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB']
 
-/** Such as `3.2 MB`. */
+/** Formats a size, such as `3.2 MB`. */
 export function bytesInWords(bytes: number): string {
   const power = Math.min(UNITS.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10))
   const amount = bytes / 1024 ** power

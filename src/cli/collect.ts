@@ -10,7 +10,7 @@ import { fourKeyLines } from './metrics.ts'
 import { startOwnRunner } from './runner.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 
-/** Exit codes; 0: completed, with or without gaps. */
+/** Exit codes by status; 0 means completed, with or without gaps. */
 const CODES: Partial<Record<Pipeline['status'], number>> = {
   TASK_COMPLETED: 0,
   TASK_PARTIAL: 3,
@@ -75,10 +75,10 @@ export const collect = new Command('collect')
 
 const say = (line: string) => console.error(`weir: ${line}`)
 
-/** A run that has its turn at once is not said to wait. */
+/** A run that gets its turn at once is not reported as waiting. */
 const QUEUED_MS = 1_000
 
-/** What a run waits for that has not begun: nothing else would be printed until then. */
+/** Tells what a run that has not begun waits for. Otherwise nothing would be printed until it begins. */
 async function tellQueue(pipelines: PipelineService, id: number, asJson: boolean): Promise<void> {
   try {
     const { status } = await pipelines.get(id)
@@ -115,7 +115,7 @@ interface Display {
   finish(): void
 }
 
-/** One line that is drawn over. */
+/** Draws one line over and over. */
 function createBar(): Display {
   let drawn = ''
   return {
@@ -133,7 +133,7 @@ function createBar(): Display {
   }
 }
 
-/** For files and pipes, where every line stays: one for each task that begins or ends, and for what the run waits for. */
+/** For files and pipes, where every line stays: one line for each task that begins or ends, and for what the run waits for. */
 function createLines(): Display {
   const states = new Map<string, string>()
   let wait = ''
@@ -154,7 +154,7 @@ function createLines(): Display {
   }
 }
 
-/** What was told while it went is complete only when the run is. */
+/** Prints the messages of the tasks, because those that were shown on the way are complete only now. */
 function tellEnd({ pipeline, tasks }: PipelineEvent): void {
   for (const { plugin, failedSubTask, message } of tasks.filter(({ status }) => status === 'TASK_FAILED')) {
     console.error(`${plugin} ${failedSubTask}: ${message}`)
@@ -167,13 +167,13 @@ function tellEnd({ pipeline, tasks }: PipelineEvent): void {
 
 const stateWord = (status: string) => status.replace('TASK_', '').toLowerCase()
 
-/** `3/10 tasks ended, 1 failed`: what has ended has not always gone well. */
+/** `3/10 tasks ended, 1 failed`, because a task that has ended has not always succeeded. */
 function endedWords({ finishedTasks, totalTasks }: Pipeline, tasks: readonly Task[]): string {
   const failed = tasks.filter(({ status }) => status === 'TASK_FAILED').length
   return `${finishedTasks}/${totalTasks} tasks ended${failed > 0 ? `, ${failed} failed` : ''}`
 }
 
-/** What a task is about, as its options name it. */
+/** The subject of a task, as its options name it. */
 function aboutOf({ options }: Task): string {
   const { fullName, name, projectName } = options as Readonly<Record<string, unknown>>
   const about = [fullName, name, projectName].find((each) => typeof each === 'string' && each !== '')
@@ -182,7 +182,7 @@ function aboutOf({ options }: Task): string {
 
 const isDone = ({ status }: Task) => isFinished(status)
 
-/** What nothing continues without, say another run that works on the same scope. */
+/** The reason why no task continues, such as another run that works on the same scope. */
 const waitOf = ({ status, message }: Pipeline) => (status === 'TASK_RUNNING' ? (message.split('\n')[0] ?? '') : '')
 
 function currentOf(tasks: readonly Task[]): string {

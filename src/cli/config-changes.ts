@@ -1,4 +1,4 @@
-/** What a plan or an apply changes, as lines for people. */
+/** Shows the changes of a plan or an apply as lines for people. */
 import type { ChangedField, ConfigChange } from '../config-as-code/change.ts'
 import type { SelectorConfig } from '../config-as-code/document.ts'
 

@@ -9,7 +9,7 @@ import { plugins } from '../plugins/index.ts'
 import { createNotify } from '../runner/notify.ts'
 import type { Runtime } from './runtime.ts'
 
-/** Whoever runs a command. */
+/** The user who runs a command. */
 export function commandLineActor(): Actor {
   const { username } = userInfo()
   return { id: `command-line:${username}`, name: username, email: '', address: 'command line' }

@@ -39,7 +39,7 @@ export async function examine(runtime: Runtime, thresholds: Partial<Thresholds> 
     return await withDatabase(
       runtime,
       async (database) => {
-        // It answers, and accepts no changes: the look says so.
+        // The database answers but accepts no changes; the look reports that.
         if (unprepared) return [...(await look(database))]
         const opened = await checkControl(runtime, () => openControl(runtime, database))
         return [...opened.findings, ...(await look(database, opened.hasSchedule))]
@@ -60,7 +60,7 @@ export async function examine(runtime: Runtime, thresholds: Partial<Thresholds> 
 
 interface Opened {
   readonly findings: readonly Finding[]
-  /** Somebody must start runs. */
+  /** True if something must start runs. */
   readonly hasSchedule: boolean
 }
 
@@ -99,7 +99,7 @@ async function checkConnections(
       const check = `${source.name} connection ${name}`
       const { failure, requestsLeft } = await tried(services, source, id, signal)
       const used = { plugin: source.name, connectionId: id, failure, requestsLeft }
-      // From now on the pages say the same of it.
+      // From now on the pages show the same about this connection.
       if (!signal.aborted) await recordUse(context.database.kysely, used)
       return failure === undefined
         ? { check, state: 'good', message: 'answers' }

@@ -1,4 +1,4 @@
-/** Mistakes on the command line are answered like all others: what is wrong, what was meant, what there is. */
+/** Words mistakes on the command line like all other errors: what is wrong, what was probably meant, and what there is. */
 import type { Command } from 'commander'
 import { hintOf, shortName } from '../nearest.ts'
 

@@ -69,7 +69,7 @@ const progressOf = ({ signal }: Runtime, { json = false }: Options) => ({
   },
 })
 
-/** Interrupted between two batches: what is written stays, and counts. */
+/** Explains an interruption, which happens between two batches: rows that are written stay, and count. */
 async function untilInterrupted<Result>({ signal }: Runtime, body: () => Promise<Result>): Promise<Result> {
   try {
     return await body()

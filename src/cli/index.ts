@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { byName } from '../by-name.ts'
 
-/** Every subcommand, in the order of `weir --help`. Each is loaded when it is called: most need a small part of the program. */
+/** Every subcommand, in the order of `weir --help`. Each is loaded when it is called, because most need a small part of the program. */
 const LOADERS: Readonly<Record<string, () => Promise<Command>>> = byName({
   up: async () => (await import('./up.ts')).up,
   collect: async () => (await import('./collect.ts')).collect,
@@ -23,7 +23,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = byName({
   'new-source': async () => (await import('./new-source.ts')).newSource,
 })
 
-/** The command that the first word calls, alone; all of them if it calls none, for the help and the nearest name. */
+/** Only the command that the first word names. If it names none, all of them, for the help and for suggestions. */
 export const commandsFor = (word: string | undefined): Promise<Command[]> => {
   const called = word === undefined ? undefined : LOADERS[word]
   return Promise.all((called ? [called] : Object.values(LOADERS)).map((load) => load()))

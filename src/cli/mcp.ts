@@ -19,7 +19,7 @@ export const mcp = new Command('mcp')
         import('../mcp/server.ts'),
         import('@modelcontextprotocol/sdk/server/stdio.js'),
       ])
-      // Asked within this process alone: nothing listens, and nobody else can use up what is allowed in a minute.
+      // Called within this process alone: nothing listens, and nobody else can use up the requests that are allowed in a minute.
       const api = await createServer({ config: { ...config, requestsPerMinute: 0 }, control, log })
       const server = createMcpServer(askAs(api, { ...commandLineActor(), grants: [{ role: 'viewer' }] }))
       const ended = new Promise<void>((done) => {

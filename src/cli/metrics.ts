@@ -33,7 +33,7 @@ interface Reading {
   readonly points: readonly Point[]
 }
 
-/** Projects that are read by one statement. */
+/** The number of projects that one statement reads. */
 const AT_ONCE = 50
 
 export const metrics = new Command('metrics')
@@ -81,7 +81,7 @@ async function namesOf({ kysely }: Database, wanted: string | undefined): Promis
 }
 
 type Range = Pick<MetricFilter, 'from' | 'to'>
-/** As long, right before. */
+/** The range of the same length right before. */
 export const rangeBefore = ({ from, to }: Range): Range => ({
   from: new Date(from.getTime() - (to.getTime() - from.getTime())),
   to: new Date(from.getTime() - 1),
@@ -151,7 +151,7 @@ export async function linesOf(
     metric.title,
     now.value === null ? `no data, because ${now.noData?.because ?? 'nothing counts'}` : withBasis(now, basis[place]),
     bandOf(now),
-    // A line of zeros would look like a course.
+    // A line of zeros would look like a trend.
     now.counted === 0 ? '' : sparkline(points.map(({ value }) => value)),
     changeOf(metric, before, now).words,
   ])
@@ -184,7 +184,10 @@ export async function linesOf(
   return lines
 }
 
-/** Others may be left out for other reasons: as the explanation counts them. Empty where these are all. */
+/**
+ * Says how many are left out for lack of git history, as the explanation counts them, because others may be left out for other
+ * reasons. Empty if that holds for all of them, or for none.
+ */
 async function shareWithoutHistory(context: Measured, metric: Metric, filter: MetricFilter): Promise<string> {
   const explained = await measureOne(context, metric, filter, true)
   const all = couldCount(explained)
@@ -194,7 +197,7 @@ async function shareWithoutHistory(context: Measured, metric: Metric, filter: Me
     : `, which leaves out ${own.toLocaleString('en')} of the other ${all.toLocaleString('en')}`
 }
 
-/** Where the median week has no deployment, the words say already how many there were. */
+/** If the median week has no deployment, the words already say how many there were. */
 const withBasis = ({ inWords, frequency }: Explanation, basis = ''): string =>
   basis === '' || frequency?.weekly === 0 ? inWords : `${inWords}, ${basis}`
 

@@ -12,7 +12,7 @@ import { sourceNames } from './new-source/names.ts'
 const root = join(import.meta.dirname, '../..')
 const FORMATTER = 'node_modules/@biomejs/biome/bin/biome'
 
-/** Names of other lengths break lines elsewhere. Without the tools for development, the reader formats it later. */
+/** Names of other lengths break lines in other places. Without the development tools, users format the files later. */
 function format(paths: readonly string[]): void {
   if (!existsSync(join(root, FORMATTER))) return
   try {
@@ -38,7 +38,7 @@ export const newSource = new Command('new-source')
     }
     const names = sourceNames(name, title)
     const files = newFiles(root, names, plugins, example)
-    // What is there already was refused, except the list of plugins, which gets a line more.
+    // Files that exist were refused before, except the list of plugins, which gets one more line.
     await writeUserFolder(root, files, { force: true })
     format([...files.keys()])
     const { folder } = names

@@ -13,14 +13,14 @@ import type { Secrets } from '../secrets.ts'
 
 export const { version } = packageFile
 
-/** Before anything is written there. */
+/** Called before anything is written to these folders. */
 export function closeOwnFolders({ dataFolder }: Pick<Config, 'dataFolder'>, log: Logger): void {
   for (const folder of closeFolders(dataFolder)) {
     log.warn(`others on this machine can read ${folder}: set its mode to 0700`)
   }
 }
 
-/** Runs pipelines beside other servers of the same database: their tasks in threads of this process, or with RUN_TASKS_ON=workers by those. */
+/** Runs pipelines beside other servers of the same database. Their tasks run in threads of this process or, with RUN_TASKS_ON=workers, on workers. */
 export async function startOwnRunner(
   config: Config,
   control: ControlPlane,

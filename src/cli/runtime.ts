@@ -8,17 +8,17 @@ import { messageOf, UserError } from '../errors.ts'
 import { createLog, keepSecret, type Logger, logDestination } from '../log.ts'
 import { prepareDatabase } from '../prepare-database.ts'
 
-/** What a subcommand works with. */
+/** Everything that a subcommand works with. */
 export interface Runtime {
   readonly config: Config
   readonly log: Logger
-  /** Aborted by Ctrl-C, SIGTERM, the end of the process that started us, or `fail`. */
+  /** Aborted by Ctrl-C, SIGTERM, the end of the parent process, or `fail`. */
   readonly signal: AbortSignal
   /** Ends the command with this error as soon as it listens to its signal. */
   fail(error: Error): void
 }
 
-/** Longer than any clean stop takes; docker and systemd are less patient. */
+/** Longer than any clean stop takes; docker and systemd wait less long. */
 const STOP_DEADLINE_MS = 90_000
 
 export function createRuntime(): Runtime {
@@ -44,7 +44,7 @@ export function createRuntime(): Runtime {
   }
 }
 
-/** Where the log goes; undefined: standard error. A terminal is for people, so there it goes to a file. */
+/** The file for the log; undefined means standard error. A terminal is for people, so with one the log goes to a file. */
 export function logFileOf({ logFile, dataFolder }: Pick<Config, 'logFile' | 'dataFolder'>): string | undefined {
   if (logFile !== undefined) return logFile === 'stderr' ? undefined : resolve(logFile)
   return process.stderr.isTTY ? join(dataFolder, 'logs', 'weir.log') : undefined
@@ -86,7 +86,7 @@ export async function withDatabase<Result>(
   }
 }
 
-/** Waits for the signal; throws when it was a failure rather than a wish. */
+/** Waits for the signal; throws if it came from a failure and not from a wish to stop. */
 export async function untilStopped({ signal }: Runtime): Promise<void> {
   if (!signal.aborted) await new Promise((done) => signal.addEventListener('abort', done, { once: true }))
   if (signal.reason?.name !== 'AbortError') throw signal.reason

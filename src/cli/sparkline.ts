@@ -1,6 +1,6 @@
 const STEPS = '▁▂▃▄▅▆▇█'
 
-/** One letter a value, from the least to the most; a dot where there is none. */
+/** One character for each value, from the least to the most; a dot for a missing value. */
 export function sparkline(values: readonly (number | null)[]): string {
   const known = values.filter((value) => value !== null)
   const least = Math.min(...known)

@@ -34,7 +34,7 @@ export const up = new Command('up')
         const clock = await clockTrouble(database)
         if (clock) say(clock)
         await startTracing(config)
-        // A third of all modules: other commands start sooner without them.
+        // A third of all modules; without them, other commands start sooner.
         const [{ startWatching }, { createServer }] = await Promise.all([
           import('./watching.ts'),
           import('../api/server.ts'),
@@ -87,7 +87,7 @@ function requireAccessRule(config: Config): void {
   )
 }
 
-/** Workers have none of their own: without this, tasks would wait for ever. */
+/** Workers have no embedded database: without this check, tasks would wait for ever. */
 function requireReachableDatabase({ runTasksOn, databaseUrl }: Config): void {
   if (runTasksOn !== 'workers' || databaseUrl) return
   throw new UserError(
@@ -95,7 +95,7 @@ function requireReachableDatabase({ runTasksOn, databaseUrl }: Config): void {
   )
 }
 
-/** Asked before the database is touched, so that a taken port leaves nothing behind. */
+/** Checked before the database is touched, so that a taken port leaves nothing behind. */
 function requireFreePort(config: Config): Promise<void> {
   return new Promise((done, fail) => {
     const probe = createProbe()

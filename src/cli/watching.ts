@@ -1,4 +1,4 @@
-/** What a process that runs for long tells of itself: measures for Prometheus, and the lines of its runs in its log. */
+/** Reports of a long-running process about itself: measures for Prometheus, and the lines of its runs in its log. */
 import packageFile from '../../package.json' with { type: 'json' }
 import type { ControlPlane } from '../control-plane/control-plane.ts'
 import { createMeasures, type Measures } from '../measure/measures.ts'
@@ -11,7 +11,7 @@ import type { Runtime } from './runtime.ts'
 
 export interface Watching {
   readonly measures: Measures
-  /** To be started when this process has joined the others: before, a look would miss it. */
+  /** Must be started after this process has joined the others; before that, a look would miss it. */
   readonly standstill: Standstill
   stop(): Promise<void>
 }

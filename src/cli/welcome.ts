@@ -1,4 +1,4 @@
-/** What a person who started the server wants to know first. */
+/** The first things that a person who started the server wants to know. */
 import { relative } from 'node:path'
 import { accessMode, tokenFile } from '../api/access/access-token.ts'
 import type { Config } from '../config.ts'
@@ -12,7 +12,7 @@ const SIGN_IN: Readonly<Record<ReturnType<typeof accessMode>, (config: Config) =
   oidc: ({ oidc }) => `with ${oidc.map(({ name, displayName = name }) => displayName).join(' or ')}`,
 }
 
-/** What another terminal needs to say, to speak of this server and not of the one in the usual folder. */
+/** The settings that another terminal needs for commands to mean this server, not the one in the usual folder. */
 function settingsBefore({ dataFolder }: Config): string {
   if (!process.env.DATA_FOLDER) return ''
   const near = relative(process.cwd(), dataFolder)

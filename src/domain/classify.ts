@@ -1,6 +1,6 @@
 type WordLists<Name extends string> = Readonly<Record<Name, readonly string[]>>
 
-/** Every list is looked through for every record of a run, so each is turned into a map once. */
+/** Every list is searched for every record of a run, so each is turned into a map once. */
 const indexes = new WeakMap<object, ReadonlyMap<string, string>>()
 
 function mapOf(lists: WordLists<string>): ReadonlyMap<string, string> {
@@ -12,7 +12,7 @@ function mapOf(lists: WordLists<string>): ReadonlyMap<string, string> {
   return index
 }
 
-/** The name of the first list that holds the word, in any letter case; else the fallback. */
+/** The name of the first list that contains the word, in any letter case; else the fallback. */
 export function classify<Name extends string, Fallback extends string>(
   word: string | null | undefined,
   lists: WordLists<Name>,

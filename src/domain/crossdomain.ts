@@ -1,4 +1,4 @@
-/** What joins the areas: projects, links between code and tickets, computed metrics. */
+/** Tables that join the areas: projects, links between code and tickets, computed metrics. */
 import {
   bigint,
   common,

@@ -1,8 +1,8 @@
-/** Which runs and jobs are deployments, and of which environment. Sources decide by it, and so do previews of their rules. */
+/** Decides which runs and jobs are deployments, and of which environment. Sources use it, and so do previews of their rules. */
 
 type Matcher = (text: string) => boolean
 
-/** Null: the rule is not set. */
+/** A matcher is null if the rule is not set. */
 export interface DeliveryMatchers {
   readonly deployment: Matcher | null
   readonly production: Matcher | null
@@ -11,14 +11,14 @@ export interface DeliveryMatchers {
 
 /** A run of a pipeline, or one of its jobs. */
 export interface Run {
-  /** What the pattern of deployments is matched against. */
+  /** The texts that the pattern for deployments is matched against. */
   readonly names: readonly string[]
-  /** What the pattern of production is matched against, if that is more than the names. */
+  /** The texts that the pattern for production is matched against, if these are more than the names. */
   readonly places?: readonly string[]
   /** Branches or tags that the run has checked out. A job has those of its run. */
   readonly branches?: readonly (string | null | undefined)[]
   readonly isJob?: boolean
-  /** As in DevLake: without a pattern of production, none of its kind is production. */
+  /** As in DevLake: without a pattern for production or for branches, runs of this kind are not production. */
   readonly isProductionNamed?: boolean
 }
 
@@ -31,13 +31,13 @@ export interface Delivery {
 export const branchName = (ref: string): string => ref.replace(/^(refs\/(heads|tags|remotes\/[^/]+)\/|origin\/)/, '')
 
 /**
- * A run is a production deployment if everything that is set matches. A pattern of branches does for a run without a pattern
- * of names; a job needs one, because not every job of such a run deploys.
+ * A run is a production deployment if everything that is set matches. Without a pattern for deployments, a pattern for branches
+ * is enough for a run. A job then also needs a pattern for production, because not every job of such a run deploys.
  */
 export function deliveryOf({ deployment, production, productionBranch }: DeliveryMatchers, run: Run): Delivery {
   const { names, places = names, branches = [], isJob = false, isProductionNamed = false } = run
   const isNamed = production === null ? productionBranch !== null || !isProductionNamed : places.some(production)
-  // Of several checkouts one may be a library, which is always on its main branch: so all must match.
+  // One of several checkouts may be a library, which is always on its main branch, so all must match.
   const known = branches.flatMap((branch) => branch || [])
   const isOnBranch = productionBranch === null || (known.length > 0 && known.map(branchName).every(productionBranch))
   const isProduction = isNamed && isOnBranch

@@ -15,7 +15,7 @@ import {
   zeroTime,
 } from '../database/table.ts'
 
-/** How a run ended, in our words and in those of the tool. */
+/** The outcome of a run, in Weir's words and in those of the tool. */
 const outcome = {
   result: string(100),
   status: string(100),
@@ -30,7 +30,7 @@ const moments = {
   finished_date: timestamp(),
 }
 
-/** What a deployment is, as a whole and as one repository sees it. */
+/** Columns of a deployment, as a whole and as one repository sees it. */
 const deployment = {
   display_title: text(),
   url: text(),
@@ -158,7 +158,7 @@ export const cicdReleases = defineTable(
     author_id: string(),
     repo_id: string(),
     tag_name: text(),
-    // DevLake declares this unique, yet two releases of one commit are usual.
+    // DevLake declares this unique, but two releases of one commit are usual.
     commit_sha: indexed(text()),
     ...common,
   },

@@ -1,4 +1,4 @@
-/** The words that domain and system columns hold. Other words may stand there too where a tool knows more. */
+/** The words that domain and system columns hold. If a tool knows more, other words may occur too. */
 import { byName } from '../by-name.ts'
 export const ISSUE_TYPES = ['REQUIREMENT', 'BUG', 'INCIDENT', 'TASK', 'SUBTASK'] as const
 export type IssueType = (typeof ISSUE_TYPES)[number]
@@ -61,7 +61,7 @@ export type BlueprintMode = (typeof BLUEPRINT_MODES)[number]
 export const DOMAIN_TYPES = ['CODE', 'TICKET', 'CODEREVIEW', 'CROSS', 'CICD', 'CODEQUALITY'] as const
 export type DomainType = (typeof DOMAIN_TYPES)[number]
 
-/** Which column holds which words. */
+/** The words that each column may hold. */
 export const columnWords: Readonly<Record<string, readonly string[]>> = byName({
   'issues.type': ISSUE_TYPES,
   'issues.status': ISSUE_STATUSES,

@@ -1,4 +1,4 @@
-/** Pull requests (merge requests) and what hangs on them. */
+/** Pull requests (merge requests) and everything that belongs to them. */
 import {
   bigint,
   boolean,

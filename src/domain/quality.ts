@@ -52,7 +52,7 @@ export const cqIssueCodeBlocks = defineTable(
   {
     id: key(string()),
     issue_key: indexed(string(191)),
-    // Not indexed, as in DevLake: it is as long as the path of a file, which is more than an index bears.
+    // Not indexed, as in DevLake: it is as long as the path of a file, which is too long for an index.
     component: text(),
     start_line: bigint(),
     end_line: bigint(),

@@ -1,4 +1,4 @@
-/** Which rows tell of one rollout. Tables of ours: those of DevLake have no place for it. */
+/** Tables that tell which rows belong to one rollout. They are Weir's own, because those of DevLake have no place for it. */
 import { boolean, common, defineTable, indexed, json, key, string, text, timestamp } from '../database/table.ts'
 
 export const deploymentRuns = defineTable(

@@ -78,7 +78,7 @@ function monthRow(today: Date, offset: number): TableRow {
   return calendarMonths.row({ month: `${year.slice(2)}/${month}`, month_timestamp: first })
 }
 
-/** Rows that every database holds. Written again at each start, they carry the calendar on. */
+/** Rows that every database holds. They are written again at each start, which extends the calendar. */
 export const seedRows = (today: Date): readonly TableRow[] => [
   ...BENCHMARKS.map((benchmark, index) => doraBenchmarks.row({ id: index + 1, ...benchmark })),
   ...Array.from({ length: MONTHS_BACK + 1 + MONTHS_AHEAD }, (_, index) => monthRow(today, index - MONTHS_BACK)),

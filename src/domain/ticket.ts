@@ -75,7 +75,7 @@ export const sprintIssues = defineTable(
   { meaning: 'Which issues were put into a sprint.' },
 )
 
-/** What an incident takes over from the issue it was. */
+/** Columns that an incident takes over from its issue. */
 const ticket = {
   url: string(),
   title: text(),

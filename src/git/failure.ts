@@ -1,8 +1,8 @@
-/** What git says when it fails, and what that means for whoever reads it. */
+/** Explains what the errors of git mean to the reader. */
 import { FatalError, RetryableError, UserError } from '../errors.ts'
 import { GitError } from './git.ts'
 
-/** The clone on disk is damaged or half there: it is made again. */
+/** The clone on disk is damaged or incomplete, and is made again. */
 export class BrokenClone extends Error {
   override readonly name = 'BrokenClone'
 }
@@ -84,7 +84,7 @@ const MEANINGS: readonly Meaning[] = [
 const BROKEN =
   /bad object|bad tree|bad revision|(missing|unable to read|could not parse|invalid|corrupt) (blob|tree|commit|object|loose)|object file .{1,300} is empty|did not send all necessary objects|packfile|pack has|index file|not a git repository|unable to (read|find|parse|open)|inflate|bad config|reference broken|does not point to a valid object|shallow file|unable to normalize alternate/i
 
-/** `url` has no credentials; `secrets` are taken out of what git said. */
+/** `url` has no credentials; `secrets` are removed from git's output. */
 export function explainFetch(error: unknown, url: string, secrets: readonly string[]): unknown {
   if (!(error instanceof GitError)) return error
   const said = scrub(error.output, secrets)
@@ -93,7 +93,7 @@ export function explainFetch(error: unknown, url: string, secrets: readonly stri
   return BROKEN.test(said) ? new BrokenClone(lastLine(said)) : new FatalError(scrub(error.message, secrets))
 }
 
-/** Of commands that stay on this machine: what is not understood is blamed on the clone, which can be made again. */
+/** For commands that stay on this machine: an error that is not understood is blamed on the clone, which can be made again. */
 export function explainReading(error: unknown): unknown {
   if (!(error instanceof GitError)) return error
   const meaning = LOCAL_MEANINGS.find(({ says }) => says.test(error.output))

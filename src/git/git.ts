@@ -15,7 +15,7 @@ export interface GitOptions {
   readonly onErrorText?: (text: string) => void
 }
 
-/** Git ended with a code; `output` is the end of what it said. */
+/** Git ended with a code; `output` is the end of its error output. */
 export class GitError extends Error {
   override readonly name = 'GitError'
   readonly output: string
@@ -25,7 +25,7 @@ export class GitError extends Error {
   }
 }
 
-/** Of our own environment, what git needs to reach servers; the rest holds secrets that are none of its business. */
+/** The part of the environment that git needs to reach servers. The rest holds secrets that it must not see. */
 const INHERITED =
   /^(PATH|HOME|USER|LOGNAME|TMPDIR|SSH_AUTH_SOCK|SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|GIT_SSL_\w+|(https?|all|no)_proxy)$/i
 
@@ -34,7 +34,7 @@ const inherited = (): Record<string, string> =>
     Object.entries(process.env).filter((entry): entry is [string, string] => INHERITED.test(entry[0]) && !!entry[1]),
   )
 
-/** Results must not depend on who runs the server: only commands that talk to another host see the user's settings. */
+/** Results must not depend on who runs the server, so only commands that talk to another host see the user's settings. */
 export const LOCAL: Readonly<Record<string, string>> = byName({
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_GLOBAL: '/dev/null',
@@ -42,7 +42,7 @@ export const LOCAL: Readonly<Record<string, string>> = byName({
   GIT_NO_LAZY_FETCH: '1',
 })
 
-/** Settings given by environment, which only the same user can read, where `-c` would show in the list of processes. */
+/** Passes settings through the environment, which only the same user can read; `-c` would show in the list of processes. */
 export const settings = (pairs: readonly (readonly [name: string, value: string])[]): Record<string, string> => ({
   GIT_CONFIG_COUNT: String(pairs.length),
   ...Object.fromEntries(
@@ -59,10 +59,10 @@ export async function git(parameters: readonly string[], options: GitOptions): P
   const { folder, environment = LOCAL, signal, input, onOutput, onErrorText } = options
   signal.throwIfAborted()
   const child = spawn('git', folder ? [`--git-dir=${folder}`, ...parameters] : parameters, {
-    // A group of its own: git leaves the work to children, which must end with it.
+    // A separate process group: git leaves the work to children, which must end with it.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
-    // Flushed after each commit, a long history would come in a hundred thousand pieces.
+    // If git flushed after each commit, a long history would come in a hundred thousand pieces.
     env: { ...inherited(), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_FLUSH: '0', ...environment },
   })
   const end = () => {
@@ -80,7 +80,7 @@ export async function git(parameters: readonly string[], options: GitOptions): P
     errorText = (errorText + text).slice(-KEPT_ERROR_TEXT)
     onErrorText?.(text)
   })
-  // Git may end before it has read everything; its code tells.
+  // Git may end before it has read everything; its exit code tells.
   child.stdin.on('error', () => {}).end(input ?? '')
   try {
     for await (const piece of child.stdout) await onOutput?.(piece as Buffer)
@@ -99,7 +99,7 @@ export async function git(parameters: readonly string[], options: GitOptions): P
   }
 }
 
-/** For short answers. */
+/** Returns the whole output as text, for short answers. */
 export async function gitText(parameters: readonly string[], options: GitOptions): Promise<string> {
   const pieces: Buffer[] = []
   await git(parameters, { ...options, onOutput: (piece) => void pieces.push(piece) })

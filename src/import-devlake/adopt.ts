@@ -1,4 +1,4 @@
-/** Makes a DevLake database one of ours where it is. Killed in between, it continues; no server starts before it is done. */
+/** Turns a DevLake database into one of Weir, in place. If it is killed, the next call continues; no server starts before it is done. */
 import { statSync } from 'node:fs'
 import { sql } from 'kysely'
 import type { Actor } from '../control-plane/audit/record.ts'
@@ -41,7 +41,7 @@ export interface AdoptOptions {
   readonly choice: SecretChoice
   readonly backup: Backup
   readonly actor: Actor
-  /** Opens our own key, once there are tables for it. */
+  /** Opens Weir's own key, once there are tables for it. */
   readonly openSecrets: (database: Database) => Promise<Secrets>
   readonly signal?: AbortSignal
   readonly onProgress?: (table: string, records: number) => void
@@ -75,7 +75,7 @@ export const adoptDevLake = (database: Database, url: string, options: AdoptOpti
     return reportOf(database, (await findRow(database.kysely, imports, IMPORT)) as ImportRow)
   })
 
-/** Its age is compared with the last run or change of configuration that DevLake noted. */
+/** Compares the age of the backup with the last run or change of configuration that DevLake noted. */
 async function requireBackup({ kysely }: Database, { file, isPromised = false }: Backup): Promise<void> {
   if (isPromised) return
   if (file === undefined) {
@@ -105,7 +105,7 @@ function statOf(file: string) {
   }
 }
 
-/** What `migrate` leaves alone: how text is compared, names that DevLake allows only once, and text that it keeps as bytes. */
+/** Changes what `migrate` leaves alone: how text is compared, names that DevLake allows only once, and text that it keeps as bytes. */
 async function fitTables(database: Database, shared: readonly SharedTable[]): Promise<void> {
   const { dialect, kysely } = database
   const tables = new Map(shared.map(({ table }) => [table.name, table]))
@@ -133,7 +133,7 @@ async function fitTables(database: Database, shared: readonly SharedTable[]): Pr
   }
 }
 
-/** The server may still be dropping it for a process that was killed. */
+/** The database may still be dropping the index for a process that was killed. */
 async function dropIndex({ dialect, kysely }: Database, table: string, index: string): Promise<void> {
   try {
     await sql.raw(dialect.dropIndex(table, index)).execute(kysely)
@@ -142,7 +142,7 @@ async function dropIndex({ dialect, kysely }: Database, table: string, index: st
   }
 }
 
-/** Keys of DevLake that lack a column of ours, such as the connection: rows of two connections would meet under one key. */
+/** Completes keys of DevLake that lack a column of Weir's key, such as the connection: otherwise rows of two connections would share a key. */
 async function completeKeys({ dialect, kysely }: Database, tables: ReadonlyMap<string, AnyTable>): Promise<void> {
   const found = await sql
     .raw<{ table_name: string; key_name: string; columns: string }>(dialect.primaryKeys)
@@ -178,7 +178,7 @@ async function changeAll(
   for (const { name } of [...runStates, ...sessions]) await database.kysely.deleteFrom(name).execute()
 }
 
-/** Its rows are ours as they are. */
+/** The rows of this table fit as they are. */
 async function keepTable(database: Database, table: AnyTable): Promise<void> {
   const progress = await progressOf(database, table.name)
   if (progress.isFinished) return

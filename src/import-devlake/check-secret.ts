@@ -1,4 +1,4 @@
-/** Whether the secret is DevLake's: tried on what is stored, before anything is written. */
+/** Checks whether the secret is DevLake's: tries it on stored values, before anything is written. */
 import { allConnected } from '../control-plane/sources.ts'
 import type { Database } from '../database/database.ts'
 import { UserError } from '../errors.ts'
@@ -15,12 +15,12 @@ const SAMPLES = 50
 export interface SecretChoice {
   /** DevLake's ENCRYPTION_SECRET. */
   readonly secret: string | undefined
-  /** How the user gives it, for messages. */
+  /** The variable through which the user passes it, for messages. */
   readonly variable: string
   readonly withoutSecrets: boolean
 }
 
-/** Undefined: they stay behind, as the user wants it. */
+/** Undefined if the user wants to leave secrets behind. */
 export async function openOldSecrets(
   database: Database,
   live: Live,

@@ -5,6 +5,6 @@ import type { Secrets } from '../secrets.ts'
 import { encryptionKeys } from '../system/access.ts'
 import { oldDigestKey } from './old-key.ts'
 
-/** API keys are stored as digests: those of DevLake stay valid when new ones are made in the same way. */
+/** API keys are stored as digests. Those of DevLake stay valid, because new ones are made in the same way. */
 export const useOldDigests = ({ kysely }: Database, { encrypt }: Secrets, secret: string): Promise<number> =>
   updateRows(kysely, encryptionKeys, CURRENT, { digest_key: encrypt(oldDigestKey(secret)) })

@@ -1,4 +1,4 @@
-/** Ids are kept, so what is imported needs a database without any of its own. */
+/** An import keeps ids, so it needs a database without rows that have ids already. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { AnyTable } from '../database/table.ts'
@@ -10,7 +10,7 @@ import { servers } from '../system/runs.ts'
 import { importedTables, imports, store } from '../system/state.ts'
 import { allTables } from '../tables.ts'
 
-/** What a server has written that was started and only looked at. */
+/** Tables that a server fills when it was started and people only looked at it. */
 const HARMLESS: ReadonlySet<AnyTable> = new Set<AnyTable>([
   ...[auditEntries, authSessions, encryptionKeys, sessionOrigins, usedSignIns, servers, imports, importedTables, store],
   ...seedRows(new Date()).map(({ table }) => table),

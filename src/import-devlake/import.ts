@@ -1,4 +1,4 @@
-/** Copies a DevLake database into an empty one of ours. The source is only read, as of one moment. */
+/** Copies a DevLake database into an empty one of Weir. The source is only read, as of one moment. */
 
 import { sql } from 'kysely'
 import type { Actor } from '../control-plane/audit/record.ts'
@@ -22,7 +22,7 @@ import { rulesOf } from './rules.ts'
 
 export interface ImportOptions {
   readonly target: Database
-  /** Of the target. */
+  /** Secrets of the target. */
   readonly secrets: Secrets
   readonly plugins: readonly Plugin[]
   readonly choice: SecretChoice
@@ -81,7 +81,7 @@ async function copyAll(
   for (const each of shared) await moveTable({ source, target, secrets, rules, sink, signal, onProgress }, each)
 }
 
-/** Those that users added to tables of DevLake. */
+/** Adds the columns that users added to tables of DevLake. */
 async function addColumns(target: Database, tables: readonly AnyTable[]): Promise<void> {
   for (const statement of statementsFor(target, tables, await target.describe())) {
     await sql.raw(statement).execute(target.kysely)

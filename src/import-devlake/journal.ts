@@ -1,4 +1,4 @@
-/** How far an import is, kept with what it wrote: whatever ends it, it continues after the last batch. */
+/** Keeps the progress of an import together with what it wrote: whatever ends it, it continues after the last batch. */
 import { type Actor, recordChange } from '../control-plane/audit/record.ts'
 import { findRow, insertRow, selectRows, updateRows } from '../control-plane/store.ts'
 import type { Database } from '../database/database.ts'
@@ -12,7 +12,7 @@ import type { Values } from './values.ts'
 export const IMPORT = { id: 'devlake' } as const
 
 export interface Begun {
-  /** Without user and password. */
+  /** Host and database, without user and password. */
   readonly origin: string
   readonly is_in_place: boolean
   readonly with_secrets: boolean
@@ -31,7 +31,7 @@ export const originOf = (url: string): string => {
   return `${host}${pathname}`
 }
 
-/** Host and database that an import is of must be the same when it continues, as must what it leaves behind. */
+/** When an import continues, its host and database must be the same, and so must the choice of what it leaves behind. */
 export function requireSame(stored: ImportRow, begun: Begun): void {
   const isSame =
     stored.origin === begun.origin &&

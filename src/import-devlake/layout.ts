@@ -1,4 +1,4 @@
-/** Which tables and columns come over: found by comparing the tables of DevLake with our own definitions. */
+/** Finds the tables and columns to import, by comparing the tables of DevLake with Weir's definitions. */
 import { sql } from 'kysely'
 import { byName } from '../by-name.ts'
 import type { Database } from '../database/database.ts'
@@ -22,9 +22,9 @@ import { collectorLatestState, lockingHistory, lockingStub, migrationHistory, su
 import { allTables } from '../tables.ts'
 import type { Live } from './recognise.ts'
 
-/** What DevLake remembers of earlier runs. Without it the next run of a blueprint collects everything. */
+/** Tables in which DevLake remembers earlier runs. Without them the next run of a blueprint collects everything. */
 export const runStates: readonly AnyTable[] = [collectorLatestState, subtaskStates]
-/** They are signed with a secret that stays behind. */
+/** Sessions are signed with a secret that is not imported. */
 export const sessions: readonly AnyTable[] = [authSessions]
 
 const STAYS = new Map<AnyTable, string>([
@@ -35,9 +35,9 @@ const STAYS = new Map<AnyTable, string>([
 ])
 
 export interface SharedTable {
-  /** With the columns that users added to DevLake's. */
+  /** The table with the columns that users added to DevLake's. */
   readonly table: AnyTable
-  /** Columns that both have. */
+  /** Columns that both databases have. */
   readonly names: readonly string[]
 }
 
@@ -59,7 +59,7 @@ export interface Findings {
 const isOwn = (name: string) => name.startsWith('_weir_')
 const keyNames = ({ keys, names }: AnyTable) => keys.map((position) => names[position] as string)
 
-/** Without them a database cannot be understood: where configuration is kept, and what identifies domain rows. */
+/** A database cannot be understood without these: the tables for configuration, and the columns that identify domain rows. */
 export const neededOf = (live: Live) => [
   ...systemTables
     .filter((table) => !isOwn(table.name) && !STAYS.has(table))
@@ -69,7 +69,7 @@ export const neededOf = (live: Live) => [
     .map((table) => ({ table: table.name, columns: keyNames(table) })),
 ]
 
-/** A key column that DevLake's table does not have: its rows cannot be told apart. */
+/** Finds a key column that DevLake's table lacks: its rows cannot be told apart. */
 const missingKey = (table: AnyTable, live: Live) =>
   keyNames(table).find((name) => !live.get(table.name)?.columns.has(name))
 
@@ -80,7 +80,7 @@ export function sharedTables(live: Live): SharedTable[] {
     .map((table) => ({ table, names: table.names.filter((name) => live.get(table.name)?.columns.has(name)) }))
 }
 
-/** Columns that users added to domain tables; one whose type we cannot have is text. */
+/** Columns that users added to domain tables. A type that Weir cannot have becomes text. */
 const ADDED: Readonly<Record<string, (column: LiveColumn) => Column>> = byName({
   string: ({ size }) => optional(string(size ?? 255)),
   bigint: () => optional(bigint()),
@@ -107,7 +107,7 @@ export const countRows = async ({ kysely }: Database, name: string): Promise<num
   return Number(rows[0]?.count ?? 0)
 }
 
-/** Tables with rows and columns with values that stay behind, and why. */
+/** Finds tables with rows, and columns with values, that are not imported, and the reasons. */
 export async function findLeftOvers(database: Database, live: Live): Promise<Findings> {
   const ours = new Map(allTables.map((table) => [table.name, table]))
   const tables: LeftTable[] = []

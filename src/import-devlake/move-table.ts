@@ -1,4 +1,4 @@
-/** Takes the rows of one table through its rule, batch by batch; each batch is written together with how far it goes. */
+/** Takes the rows of one table through its rule, batch by batch. The progress is written together with each batch. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { writePlans } from '../control-plane/plan/stored-plans.ts'
 import type { Database } from '../database/database.ts'
@@ -12,7 +12,7 @@ import type { SharedTable } from './layout.ts'
 import type { Changed, Rule } from './rules.ts'
 import { ourRow, type Values } from './values.ts'
 
-/** One row: as DevLake has it, and what becomes of it. */
+/** One row as DevLake has it, and the change that the rule makes. */
 export interface Moved {
   readonly row: Values
   readonly change: Changed
@@ -56,7 +56,7 @@ export async function moveTable(move: Move, shared: SharedTable): Promise<void> 
   await saveProgress(target, table.name, progress)
 }
 
-/** New rows get numbers after those that came over. */
+/** Makes the numbers of new rows follow those that were imported. */
 export async function continueNumbers({ dialect, kysely }: Database, table: AnyTable): Promise<void> {
   const numbered = table.names.find((name) => (table.columns[name] as Column).isGenerated)
   const statement = numbered && dialect.continueNumbers?.(table, numbered)
@@ -86,7 +86,7 @@ const keyNames = ({ keys, names }: AnyTable) => keys.map((position) => names[pos
 export const keyValues = (table: AnyTable, row: Values): Values =>
   Object.fromEntries(keyNames(table).map((name) => [name, row[name]]))
 
-/** Into tables of our own. A row that does not fit is counted, with the first value of its kind as the reason. */
+/** Copies into tables of Weir. A row that does not fit is counted, with the message about its value as the reason. */
 export const copyRows =
   (stamp: Date): Sink =>
   async (inside, table, batch, progress) => {
@@ -107,7 +107,7 @@ export const copyRows =
     progress.records += rows.size
   }
 
-/** Where they are: only what the rule changed. */
+/** Changes rows in place: writes only what the rule changed. */
 export const changeRows: Sink = async ({ kysely }, table, batch, progress) => {
   for (const { row, change } of batch) {
     const where = Object.entries(keyValues(table, row))
@@ -135,7 +135,7 @@ async function* rowsAfter({ kysely }: Database, { table, names }: SharedTable, l
   yield* query.stream(FETCH) as AsyncIterable<Values>
 }
 
-/** Compared by the engine that orders them: whatever its collation, what comes after is what was not read. */
+/** The engine that orders the keys also compares them. So, whatever its collation, rows after the last key have not been read yet. */
 function isAfter(table: AnyTable, keys: readonly string[], lastKey: Values): RawBuilder<SqlBool> {
   const keyValue = (name: string) =>
     (table.columns[name] as Column).kind === 'timestamp' ? new Date(String(lastKey[name])) : lastKey[name]

@@ -1,10 +1,10 @@
-/** What DevLake encrypted: base64 of AES-256-CBC, the same key and the same first block for every value. */
+/** Values that DevLake encrypted: base64 of AES-256-CBC, with the same key and the same initialisation vector for every value. */
 import { createDecipheriv, createHash } from 'node:crypto'
 
-/** Undefined when the value does not open with this key. */
+/** Undefined if the value cannot be opened with this key. */
 export type OldKey = (stored: string) => string | undefined
 
-/** DevLake puts it behind every text before it encrypts it, so that a wrong key is noticed. */
+/** DevLake appends this to every text before it encrypts it, so that a wrong key is noticed. */
 const END = '{nddtf}'
 const BLOCK_BYTES = 16
 
@@ -22,5 +22,5 @@ export function oldKey(encryptionSecret: string): OldKey {
   }
 }
 
-/** DevLake keeps an HMAC of each API key, made with its secret as it is. */
+/** DevLake keeps an HMAC of each API key, made with its unchanged secret. */
 export const oldDigestKey = (encryptionSecret: string): string => Buffer.from(encryptionSecret).toString('hex')

@@ -1,4 +1,4 @@
-/** Whether a database is DevLake's, and one that this code can read. */
+/** Finds out whether a database is DevLake's, and one that this code can read. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { LiveTable } from '../database/dialect.ts'
@@ -10,19 +10,19 @@ import { imports, migrationHistory } from '../system/state.ts'
 export type Live = ReadonlyMap<string, LiveTable>
 export type ImportRow = RowOf<typeof imports>
 
-/** The newest migration of the DevLake that our tables were compared with. */
+/** The newest migration of the DevLake with which Weir's tables were compared. */
 const NEWEST_KNOWN = 20_260_426_000_001
 
 const CONTINUE = 'run the same `npx weir import devlake` again, which continues it, or set DB_URL to another database.'
 
-/** The import into this database, or its adoption; undefined: there was none. */
+/** The import into this database, or its adoption; undefined if there was none. */
 export async function readImport({ kysely }: Database, live: Live): Promise<ImportRow | undefined> {
   if (!live.has(imports.name)) return undefined
   const { rows } = await sql<ImportRow>`select * from ${sql.table(imports.name)}`.execute(kysely)
   return rows[0]
 }
 
-/** A database of our own has the table too, but nothing in it. */
+/** A database of Weir has the table too, but it is empty there. */
 export async function isDevLake({ kysely }: Database, live: Live): Promise<boolean> {
   if (!live.has(migrationHistory.name)) return false
   if (!live.has(schemaVersions.name)) return true
@@ -30,7 +30,7 @@ export async function isDevLake({ kysely }: Database, live: Live): Promise<boole
   return rows.length > 0
 }
 
-/** Before anything is written to a database: refuses one of DevLake, and one whose import was interrupted. */
+/** Called before anything is written to a database: refuses one of DevLake, and one whose import was interrupted. */
 export async function refuseForeign(database: Database, live: Live, continuesImport = false): Promise<void> {
   const begun = await readImport(database, live)
   if (begun?.finished_at) return
@@ -45,7 +45,7 @@ export async function refuseForeign(database: Database, live: Live, continuesImp
   )
 }
 
-/** Whose migrations count: those of plugins that we do not have change nothing that we read. */
+/** Only migrations of `owners` count: those of plugins that Weir does not have change nothing that it reads. */
 export async function requireKnownVersion(
   { kysely }: Database,
   live: Live,

@@ -1,4 +1,4 @@
-/** What came over, and what did not. */
+/** The report about what was imported and what was not. */
 import type { Database } from '../database/database.ts'
 import { domainTables } from '../domain/index.ts'
 import { systemTables } from '../system/index.ts'

@@ -1,4 +1,4 @@
-/** What changes in rows of configuration on their way: ciphertexts, plans, runs that never ended, plugins we do not have. */
+/** Changes that rows of configuration need on their way: ciphertexts, plans, runs that never ended, plugins that Weir does not have. */
 import { hasAddressSecret } from '../address-secrets.ts'
 import { byName } from '../by-name.ts'
 import { stagesOf, tasksOf } from '../control-plane/plan/stages.ts'
@@ -17,7 +17,7 @@ import { blueprintConnections, blueprintScopes, blueprints, projectMetricSetting
 import type { OldKey } from './old-key.ts'
 import type { Values } from './values.ts'
 
-/** A secret that did not come over. */
+/** A secret that was not imported. */
 export interface MissingSecret {
   readonly plugin: string
   readonly connection: string
@@ -26,9 +26,9 @@ export interface MissingSecret {
 type Plans = Readonly<Partial<Record<PlanField, { readonly plan: Plan | null; readonly most?: number }>>>
 
 export interface Changed {
-  /** Undefined: the row stays behind. */
+  /** Undefined if the row is not imported. */
   readonly values?: Values
-  /** Why it, or a part of it, stays behind. */
+  /** The reason why the row, or a part of it, is not imported. */
   readonly reason?: string
   readonly plans?: { readonly subject: 'blueprint' | 'pipeline'; readonly subject_id: number; readonly byField: Plans }
   readonly missing?: readonly MissingSecret[]
@@ -39,7 +39,7 @@ export type Rule = (row: Values) => Changed
 
 export interface RuleContext {
   readonly plugins: readonly Plugin[]
-  /** Undefined: secrets stay behind. */
+  /** Undefined if secrets stay behind. */
   readonly old?: OldKey | undefined
   readonly secrets: Secrets
 }
@@ -61,7 +61,7 @@ export function rulesOf(context: RuleContext): ReadonlyMap<string, Rule> {
 }
 
 const textOf = (value: unknown) => (Buffer.isBuffer(value) ? value.toString('utf8') : String(value ?? ''))
-/** Written by us before: the adoption in place continues, or a server of ours has been there. */
+/** True for values that Weir has written: the adoption in place continues, or a server of Weir has used the database before. */
 export const isOurs = (stored: string): boolean => CIPHERTEXTS.some((prefix) => stored.startsWith(prefix))
 
 function connectionRule({ name: plugin, fields, pushSource }: Connected, { old, secrets }: RuleContext): Rule {
@@ -146,7 +146,7 @@ const unknownIn = (plan: Plan, known: ReadonlySet<string>): string[] => [
   ...new Set(plan.flat().flatMap(({ plugin }) => (known.has(plugin) ? [] : [plugin]))),
 ]
 
-/** A run that DevLake had not finished would be started by our runner. */
+/** Otherwise Weir's runner would start a run that DevLake had not finished. */
 function ended(row: Values): Values {
   const isUnfinished = (UNFINISHED as readonly unknown[]).includes(row.status)
   if (!isUnfinished) return row
@@ -169,7 +169,7 @@ function taskRule({ old, secrets }: RuleContext): Rule {
     if (isOurs(stored)) return { values: ended(row) }
     const options = stored.startsWith('{') ? stored : old?.(stored)
     const sealed = options ? secrets.encrypt(options) : ''
-    // What it was asked to do is of interest to people alone, and the plan says it too.
+    // The options of a past task are only of interest to people, and the plan has them too.
     return { values: { ...ended(row), options: sealed } }
   }
 }

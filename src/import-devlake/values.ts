@@ -1,4 +1,4 @@
-/** Values as DevLake's columns have them, made into what our own columns take: types differ here and there. */
+/** Turns values of DevLake's columns into values for Weir's columns, because some types differ. */
 import type { AnyTable, Column, TableRow } from '../database/table.ts'
 
 export type Values = Readonly<Record<string, unknown>>
@@ -22,7 +22,7 @@ function asOurs({ kind }: Column, value: unknown): unknown {
   return isText && typeof value === 'object' && !(value instanceof Date) ? JSON.stringify(value) : value
 }
 
-/** A RecordError says which value cannot be stored. */
+/** Throws a RecordError that names the value which cannot be stored. */
 export function ourRow(table: AnyTable, values: Values, stamp: Date): TableRow {
   const fitting = table.names.map((name) => [name, asOurs(table.columns[name] as Column, values[name])])
   const row = table.row(Object.fromEntries(fitting))

@@ -1,4 +1,4 @@
-/** How a tool asks a route. */
+/** A request of a tool to a route. */
 export interface Question {
   readonly method: 'GET' | 'POST'
   readonly path: string

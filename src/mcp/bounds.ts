@@ -1,11 +1,11 @@
-/** Assistants read every letter: long lists and long texts are cut, and the answer says so. */
+/** Assistants read every letter, so long lists and long texts are cut, and the answer says so. */
 
 export const LONGEST_TEXT = 500
 export const MOST_ENTRIES = 100
 
 export interface Bounded {
   readonly value: unknown
-  /** Such as `points: the first 100 of 340`. */
+  /** Descriptions such as `points: the first 100 of 340`. */
   readonly cuts: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** The Model Context Protocol: assistants ask, and read only. */
+/** The Model Context Protocol, through which assistants ask and can only read. */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import packageFile from '../../package.json' with { type: 'json' }
 import type { Ask } from './ask.ts'
@@ -9,7 +9,7 @@ const INSTRUCTIONS =
   'Weir measures how software is delivered. Begin with list_projects and list_metrics; values carry their unit and a ' +
   'wording. If a number is surprising, call explain_metric, then read_items. Nothing here changes anything.'
 
-/** A server for one client; what it may see is what `ask` may. */
+/** A server for one client, which may see whatever `ask` may see. */
 export function createMcpServer(ask: Ask): McpServer {
   const server = new McpServer({ name: 'weir', version: packageFile.version }, { instructions: INSTRUCTIONS })
   for (const tool of tools) register(server, tool, ask)

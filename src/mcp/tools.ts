@@ -1,4 +1,4 @@
-/** What assistants may ask. Each tool asks a route as whoever runs the assistant: nothing is computed a second time. */
+/** The questions that assistants may ask. Each tool calls a route as the user who runs the assistant, so nothing is computed a second time. */
 import { z } from 'zod'
 import { metricNamed } from '../metrics/index.ts'
 import type { Answer, Ask, Question, Reply } from './ask.ts'
@@ -40,7 +40,7 @@ const page = {
   pageSize: z.int().min(1).max(LARGEST_PAGE).default(50),
 }
 
-/** The answer of a route, or what it says is wrong. */
+/** The answer of a route, or its message about what is wrong. */
 async function answerOf(ask: Ask, question: Question): Promise<Reply & { readonly failure?: string }> {
   const reply = await ask(question)
   if (reply.status < 400) return reply
@@ -53,7 +53,7 @@ async function asked(ask: Ask, question: Question, shape: (body: Answer) => Resu
   return failure === undefined ? shape(body) : { failure }
 }
 
-/** What a number means, beside the number. */
+/** The meaning of a number, given beside it. */
 function meaning(name: string) {
   const { title, unit, better, definition } = metricNamed(name)
   return { metric: name, title, unit, better, definition }
@@ -107,7 +107,7 @@ const readFourKeys: Tool = {
     const question: Question = { method: 'GET', path: '/v1/four-keys', query: { ...query, project: projects } }
     const { body, failure } = await answerOf(ask, question)
     if (failure !== undefined) return { failure }
-    // Those that are not there are left out of the answer: a misspelt one shall not pass as empty.
+    // Projects that do not exist are left out of the answer, and a misspelt one must not pass as empty.
     const found = new Set(body.projects.map((each: Answer) => each.project))
     for (const missing of projects.filter((name: string) => !found.has(name))) {
       const alone = await answerOf(ask, metricQuestion({ metric: 'deployment-frequency', project: missing }))
@@ -166,7 +166,7 @@ const readItems: Tool = {
     })),
 }
 
-/** Where the raw record is stored is of no use to an assistant. */
+/** The place of the raw record is of no use to an assistant. */
 const plainItem = ({ rawTable: _, rawParams: __, rawId: ___, ...item }: Answer) => item
 
 const explainMetric: Tool = {

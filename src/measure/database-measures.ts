@@ -29,7 +29,7 @@ export interface DatabaseMeasures {
 
 const PATIENCE_MS = 5000
 
-/** Undefined: the database does not answer. Whoever watches is told that, and all that this process knows itself. */
+/** Undefined if the database does not answer. That is still reported, with everything that this process knows itself. */
 export async function readDatabase(context: DatabaseReader): Promise<DatabaseMeasures | undefined> {
   const late = new Promise<undefined>((done) => {
     setTimeout(() => done(undefined), PATIENCE_MS).unref()
@@ -62,7 +62,7 @@ export async function readQueue({ database: { kysely } }: Pick<DatabaseReader, '
     .where('status', 'in', QUEUED)
     .select(({ fn }) => fn.countAll().as('count'))
     .executeTakeFirst()
-  // A server takes a run at once when workers do its tasks: until one of them has begun, it waits all the same.
+  // If workers run the tasks, a server takes a run at once. Until one of the tasks has begun, the run still waits.
   const oldest = await unfinished
     .where(({ or, eb, not, exists, selectFrom }) => {
       const own = selectFrom(tasks.name)
@@ -112,7 +112,7 @@ async function lastCompleted({ database: { kysely } }: DatabaseReader): Promise<
   return rows.flatMap(({ project, at }) => (at ? [{ labels: { project }, value: at.getTime() / 1000 }] : []))
 }
 
-/** So that a project which has never succeeded can be told from one that is new. */
+/** Tells a project that has never succeeded from one that is new. */
 async function projectsMade({ database: { kysely } }: DatabaseReader): Promise<Value[]> {
   const rows = await kysely.selectFrom(projects.name).select(['name', 'created_at']).execute()
   return rows.flatMap(({ name, created_at }) =>
@@ -120,7 +120,7 @@ async function projectsMade({ database: { kysely } }: DatabaseReader): Promise<V
   )
 }
 
-/** Some engines look at every table for it. */
+/** Kept this long, because some engines look at every table for it. */
 const STORAGE_KEPT_MS = 300_000
 const kept = new WeakMap<object, { readonly at: number; readonly values: Value[] }>()
 

@@ -1,4 +1,4 @@
-/** What Prometheus reads at `/metrics`. No label holds a secret, or a value that somebody sent. */
+/** The measures that Prometheus reads at `/metrics`. No label holds a secret, or a value that somebody sent. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { followWork, type WorkEvent } from '../observe/work-events.ts'
 import type { Standstill } from '../runner/standstill/standstill.ts'
@@ -7,7 +7,7 @@ import { standstillGauges } from './standstill-gauges.ts'
 
 export interface AnsweredRequest {
   readonly method: string
-  /** As it was declared, such as `/projects/:projectName`. */
+  /** The route as it was declared, such as `/projects/:projectName`. */
   readonly route: string
   readonly status: number
   readonly seconds: number
@@ -16,9 +16,9 @@ export interface AnsweredRequest {
 export interface Measures {
   readonly contentType: string
   countRequest(request: AnsweredRequest): void
-  /** All of them, as text. */
+  /** All measures, as text. */
   read(): Promise<string>
-  /** Hears no more of tasks. */
+  /** Stops counting tasks. */
   close(): void
 }
 
@@ -54,7 +54,7 @@ export function createMeasures(context: MeasuresContext): Measures {
       requests.observe({ ...labels, status: String(labels.status) }, seconds)
     },
     async read() {
-      // It watches the event loop and the memory from then on: nobody pays for what nobody reads.
+      // This watches the event loop and the memory from now on, so it begins only with the first read.
       if (!hasDefaults) collectDefaultMetrics({ register: registry })
       hasDefaults = true
       const [snapshot, read] = await Promise.all([context.standstill.latest(), readDatabase(context)])
@@ -112,7 +112,7 @@ function countWork(registers: Registers): (event: WorkEvent) => void {
 
 const UNLABELLED = ['oldest']
 
-/** What the database knows; the same on every server of it. */
+/** Gauges for what the database knows; they are the same on every server of that database. */
 function databaseGauges(registers: Registers) {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers })
@@ -142,7 +142,7 @@ function databaseGauges(registers: Registers) {
       up.set(read ? 1 : 0)
       for (const [name, each] of Object.entries(all)) {
         each.reset()
-        // What has no labels would be 0 then, which nobody knows.
+        // A gauge without labels would be 0 then, although its value is not known.
         if (!read && UNLABELLED.includes(name)) each.remove()
         for (const { labels, value } of read?.[name as keyof DatabaseMeasures] ?? []) each.set(labels, value)
       }

@@ -1,4 +1,4 @@
-/** A port of its own for Prometheus: where people have to sign in, or where there is no other server at all. */
+/** A separate port for Prometheus: for servers where people have to sign in, and for processes that have no other port. */
 import { createServer } from 'node:http'
 import { messageOf, UserError } from '../errors.ts'
 import type { Logger } from '../log.ts'
@@ -11,7 +11,7 @@ export interface MeasuresServer {
 export function serveMeasures(measures: Measures, host: string, port: number, log: Logger): Promise<MeasuresServer> {
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0]
-    // A worker has no other port that could show that it lives.
+    // A worker has no other port that could show that it is alive.
     if (path === '/ping') return response.writeHead(200).end()
     if (request.method !== 'GET' || path !== '/metrics') return response.writeHead(404).end()
     measures.read().then(

@@ -1,4 +1,4 @@
-/** Whether the collection stands still, and what that is judged by: known also while the database is away. */
+/** Shows whether the collection stands still, and the facts behind that; known also while the database is away. */
 import { Gauge, type Registry } from 'prom-client'
 import { CAUSES } from '../runner/standstill/causes.ts'
 import { CAUSE_NAMES } from '../runner/standstill/standing.ts'
@@ -19,7 +19,7 @@ export function standstillGauges(registers: Registry[]) {
     'weir_database_writable',
     '1: the database accepts changes. 0: it does not, or does not answer.',
   )
-  /** What nobody knows is left out: without a value it would be 0. */
+  /** An unknown value is left out: without a value the gauge would be 0. */
   const setKnown = (each: Gauge, value: number | undefined) => (value === undefined ? each.remove() : each.set(value))
 
   return {

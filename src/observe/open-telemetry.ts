@@ -33,13 +33,13 @@ export function createTracer(): Tracer {
         },
       }
     },
-    // Whoever receives them may be away: that is no trouble of the work that they are about.
+    // The receiver of the spans may be away, which must not trouble the work that they are about.
     flush: () => provider.forceFlush().catch(() => {}),
     stop: () => provider.shutdown().catch(() => {}),
   }
 }
 
-/** What the header says, or nothing that can be relied on. */
+/** The context that the header names, or an empty one if the header cannot be relied on. */
 function remote(header: string): Context {
   const [, traceId, spanId, flags] = PARENT.exec(header) ?? []
   if (!traceId || !spanId || !flags || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return ROOT_CONTEXT

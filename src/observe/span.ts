@@ -1,4 +1,4 @@
-/** A piece of work, with its name, its time and what is to be known of it. */
+/** A piece of work, with its name, its time and facts about it. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>
 export interface Span {
   set(attributes: Attributes): void
@@ -12,9 +12,9 @@ export interface OpenSpan extends Span {
 }
 
 export interface Tracer {
-  /** `parent`: the header `traceparent` of whoever asks. */
+  /** `parent` is the header `traceparent` of the caller. */
   begin(name: string, kind: SpanKind, attributes: Attributes, parent?: string): OpenSpan
-  /** Sends what has ended. */
+  /** Sends the spans that have ended. */
   flush(): Promise<void>
   stop(): Promise<void>
 }

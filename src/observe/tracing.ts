@@ -1,4 +1,4 @@
-/** Spans of what Weir does, for OpenTelemetry. Nothing of it is loaded, and nothing measured, unless it is asked for. */
+/** Spans of Weir's work, for OpenTelemetry. Nothing is loaded, and nothing measured, unless it is asked for. */
 
 import type { Attributes, Span, SpanKind, Tracer } from './span.ts'
 
@@ -10,7 +10,7 @@ const NO_SPAN: Span = { set() {} }
 let tracer: Tracer | undefined
 let starting: Promise<Tracer> | undefined
 
-/** Once in each thread; without an endpoint nothing happens. */
+/** Called once in each thread; without an endpoint nothing happens. */
 export async function startTracing({ otlpEndpoint }: TracingSettings): Promise<void> {
   if (otlpEndpoint === undefined) return
   starting ??= import('./open-telemetry.ts').then(({ createTracer }) => createTracer())

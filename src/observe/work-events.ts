@@ -1,4 +1,4 @@
-/** What work tells of itself, from any thread of this process, to whoever counts or logs it. */
+/** Reports about work, from any thread of this process, to code that counts or logs it. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { BroadcastChannel } from 'node:worker_threads'
 
@@ -21,19 +21,19 @@ export type WorkEvent =
     }
   | {
       readonly kind: 'source request'
-      /** Its name. */
+      /** The name of the connection. */
       readonly connection: string
-      /** 0: no answer came. */
+      /** 0 if no answer came. */
       readonly status: number
       readonly seconds: number
       readonly bytes: number
-      /** The task that asks; none: somebody tests a connection, or chooses scopes. */
+      /** The task that sent the request; missing when somebody tests a connection or chooses scopes. */
       readonly place?: WorkPlace | undefined
     }
-  /** `isWarning`: about the log itself, which does not hold it. */
+  /** `isWarning`: the line is about the log itself, which does not contain it. */
   | ({ readonly kind: 'line'; readonly line: string; readonly isWarning?: boolean } & WorkPlace)
 
-/** Which run a line of a log is about. */
+/** The run that a line of a log is about. */
 export interface WorkPlace {
   readonly pipeline: number
   readonly task?: number
@@ -41,7 +41,7 @@ export interface WorkPlace {
 }
 
 const places = new AsyncLocalStorage<WorkPlace>()
-/** What is done within belongs to this task. */
+/** Everything done within `work` belongs to this task. */
 export const atWorkPlace = <Result>(place: WorkPlace, work: () => Result): Result => places.run(place, work)
 export const workPlace = (): WorkPlace | undefined => places.getStore()
 
@@ -56,7 +56,7 @@ export function tellWork(event: WorkEvent): void {
   sender.postMessage(event)
 }
 
-/** Gives the function that ends it. */
+/** Returns the function that stops listening. */
 export function followWork(listener: (event: WorkEvent) => void): () => void {
   const channel = new BroadcastChannel(NAME)
   channel.onmessage = (message: unknown) => listener((message as { data: WorkEvent }).data)

@@ -1,4 +1,4 @@
-/** Signed requests to an S3-compatible store, with addresses of the form ENDPOINT/BUCKET/KEY, which every one of them takes. */
+/** Sends signed requests to an S3-compatible store, with addresses of the form ENDPOINT/BUCKET/KEY, which every such store accepts. */
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UserError } from '../../errors.ts'
@@ -15,12 +15,12 @@ export interface S3Settings {
 
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
-  /** Empty: the bucket itself. */
+  /** Empty for the bucket itself. */
   readonly key?: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array
-  /** Answers that their caller understands, besides successful ones. */
+  /** Statuses that the caller understands, besides those of success. */
   readonly expected?: readonly number[]
 }
 
@@ -59,7 +59,7 @@ export function openBucket(name: string, settings: S3Settings): S3Bucket {
     const checksum = createHash('sha256')
       .update(body ?? '')
       .digest('hex')
-    // Only who backs up to a bucket waits for it to be loaded.
+    // Loaded here, so that only backups to a bucket wait for it.
     const { AwsV4Signer } = await import('aws4fetch')
     const signed = await new AwsV4Signer({
       ...{ method, url: url.href, service: 's3', region, ...keys },
@@ -89,6 +89,6 @@ export function openBucket(name: string, settings: S3Settings): S3Bucket {
   }
 }
 
-/** As the signature has it: `encodeURIComponent` leaves five more characters as they are. */
+/** Encodes text as the signature does: `encodeURIComponent` leaves five more characters as they are. */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)

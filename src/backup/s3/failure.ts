@@ -1,4 +1,4 @@
-/** What an S3-compatible store says when it refuses, and what to do about it. */
+/** Explains the refusals of an S3-compatible store, and what to do about them. */
 import { byName } from '../../by-name.ts'
 import { messageOf, UnavailableError, UserError } from '../../errors.ts'
 import type { Exchange, ExchangeFailed } from '../../plugin-kit/http/index.ts'

@@ -6,10 +6,10 @@ import { openBucket, type S3Bucket, type S3Request, type S3Settings } from './cl
 import { upload } from './upload.ts'
 import { elementsIn, valueIn } from './xml.ts'
 
-/** `s3://bucket/some/prefix`, or with a name at its end. */
+/** `s3://bucket/some/prefix`, or the same with a name at its end. */
 export interface S3Address {
   readonly bucket: string
-  /** Without a slash at either end; empty: the bucket itself. */
+  /** Without a slash at either end; empty for the bucket itself. */
   readonly path: string
 }
 
@@ -71,7 +71,7 @@ const objectSource = (bucket: S3Bucket, key: string): BackupSource => ({
 const FIRST_PIECE = 64 * 1024
 const LARGEST_PIECE = 16 * 1024 ** 2
 
-/** Piece by piece: a database is slower than a network, and a store does not wait. */
+/** Reads piece by piece, because a database is slower than a network and a store does not wait. */
 async function* piecesOf(bucket: S3Bucket, key: string): AsyncGenerator<Uint8Array> {
   const about = key === '' ? undefined : await bucket.ask({ method: 'HEAD', key, expected: [404] })
   if (about?.status !== 200) throw await missing(bucket, key)
@@ -128,7 +128,7 @@ async function keysIn(bucket: S3Bucket, prefix: string): Promise<string[]> {
   return keys
 }
 
-/** A command that was killed leaves parts that cost money and stand in no list of files. */
+/** A command that was killed leaves parts that cost money and appear in no list of files. */
 async function abortOld(bucket: S3Bucket, start: string, now: Date): Promise<void> {
   const next = (page: string) => ({
     'key-marker': valueIn(page, 'NextKeyMarker') ?? '',

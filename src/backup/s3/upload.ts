@@ -1,14 +1,14 @@
-/** A file in parts, which gets its name when all of them are there: nobody ever sees half of one. */
+/** Uploads a file in parts. It gets its name when all of them are there, so nobody ever sees half of a file. */
 import { FatalError, UserError } from '../../errors.ts'
 import type { S3Bucket } from './client.ts'
 import { explainAnswer } from './failure.ts'
 import { asText, valueIn } from './xml.ts'
 
-/** In memory while it is sent. The store takes at most 10,000 of them, of at least 5 MB but for the last. */
+/** Each part is in memory while it is sent. The store takes at most 10,000 parts, of at least 5 MB except for the last. */
 const PART_BYTES = 16 * 1024 ** 2
 const MOST_PARTS = 10_000
 
-/** Gives the number of bytes. If it fails, nothing is left. */
+/** Returns the number of bytes. If it fails, nothing is left. */
 export async function upload(bucket: S3Bucket, key: string, packed: AsyncIterable<Buffer>): Promise<number> {
   const { bytes } = await bucket.ask({ method: 'POST', key, query: { uploads: '' } })
   const uploadId = valueIn(Buffer.from(bytes).toString(), 'UploadId')
@@ -32,7 +32,7 @@ export async function upload(bucket: S3Bucket, key: string, packed: AsyncIterabl
     }
     return size
   } catch (error) {
-    // What cannot be removed now is removed by a command a day later.
+    // An upload that cannot be removed now is removed a day later by another command.
     await bucket.ask({ method: 'DELETE', key, query: { uploadId }, expected: [404] }).catch(() => {})
     throw error
   }
@@ -44,9 +44,9 @@ async function complete(bucket: S3Bucket, key: string, uploadId: string, tags: r
   )
   const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`)
   const answer = await bucket.ask({ method: 'POST', key, query: { uploadId }, body, expected: [404] })
-  // A store may begin to answer before it knows the end, so a failure comes with 200, too.
+  // A store may begin to answer before it knows the outcome, so a failure can also come with 200.
   const isRefused = Buffer.from(answer.bytes).toString().includes('<Error>')
-  // A first attempt whose answer was lost may have completed it: then the upload is gone and the file is there.
+  // A first attempt whose answer was lost may have completed the upload: then the upload is gone and the file is there.
   if (answer.status === 404) {
     const about = await bucket.ask({ method: 'HEAD', key, expected: [404] })
     if (about.status === 200) return

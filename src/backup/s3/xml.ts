@@ -1,4 +1,4 @@
-/** Answers of such stores are flat: what is asked for is found by its name. */
+/** Answers of these stores are flat, so a value can be found by its name. */
 import { byName } from '../../by-name.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = byName({ lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' })
@@ -9,7 +9,7 @@ const plain = (text: string): string =>
     return String.fromCodePoint(hex ? Number.parseInt(hex, 16) : Number(decimal))
   })
 
-/** The content of every element of this name, without its own markup taken apart. */
+/** The raw content of every element with this name. */
 export function elementsIn(text: string, tag: string): string[] {
   const found: string[] = []
   const beginning = `<${tag}`

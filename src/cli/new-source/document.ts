@@ -1,4 +1,4 @@
-/** The worked examples of the documents: what is read there is what is written for a new source. */
+/** The worked examples of the documents: a new source is written from the same text that people read there. */
 import { basename } from 'node:path'
 
 const FENCE = '```'
@@ -18,11 +18,11 @@ export function blockOf(document: string, file: string): string {
 /** An invented tool that a page of the documents builds a plugin for. */
 export interface Example {
   readonly document: string
-  /** Of its plugin, called like the tool. */
+  /** The folder of its plugin, which is called like the tool. */
   readonly folder: string
-  /** Its name wherever it stands, large or small. */
+  /** Matches its name everywhere, with a small or a capital letter. */
   readonly named: RegExp
-  /** In that folder; besides, there are its test and its fake. */
+  /** Files in that folder, besides its test and its fake. */
   readonly files: readonly string[]
 }
 
@@ -44,7 +44,7 @@ export const EXAMPLES = {
   },
 } as const satisfies Record<string, Example>
 
-/** Path from the root → text, as the document has them. */
+/** The files of an example as the document has them: path from the root → text. */
 export function exampleFiles(document: string, { folder, files }: Example): Map<string, string> {
   const name = basename(folder)
   const fake = `fake-${name}`

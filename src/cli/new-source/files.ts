@@ -1,4 +1,4 @@
-/** What a new source consists of, and whether there is room for it. */
+/** The files of a new source, and whether there is room for them. */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { UserError } from '../../errors.ts'
@@ -17,7 +17,7 @@ function usesOf(root: string, name: string): string | undefined {
   })
 }
 
-/** Everything that is written, path → text; throws before anything is. */
+/** All files to write, path → text; throws before any is written. */
 export function newFiles(
   root: string,
   names: SourceNames,

@@ -1,20 +1,20 @@
-/** One name in the forms that code needs, and what cannot be a name. */
+/** One name in all forms that code needs. Refuses what cannot be a name. */
 import { UserError } from '../../errors.ts'
 
 export interface SourceNames {
-  /** In addresses and tables: acme_ci. */
+  /** In addresses and tables, such as acme_ci. */
   readonly name: string
-  /** For people: Acme CI. */
+  /** For people, such as Acme CI. */
   readonly title: string
-  /** Of the folder and the files: acme-ci. */
+  /** For the folder and the files, such as acme-ci. */
   readonly folder: string
-  /** Of what plugin.ts exports: acmeCi. */
+  /** The export of plugin.ts, such as acmeCi. */
   readonly variable: string
-  /** In ids: AcmeCi. */
+  /** In ids, such as AcmeCi. */
   readonly type: string
 }
 
-/** Names of tables are made of it, and those are at most 63 characters long. */
+/** Names of tables contain it, and those have at most 63 characters. */
 const LONGEST = 30
 const LONGEST_TITLE = 60
 const ALLOWED = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
@@ -44,7 +44,7 @@ export function sourceNames(name: string, title?: string): SourceNames {
   return { name, title: titleOf(title ?? words.map(large).join(' ')), folder: words.join('-'), variable, type }
 }
 
-/** It is written into code between quotes. */
+/** The title is written into code between quotes. */
 function titleOf(title: string): string {
   const isPlain = [...title].every((letter) => letter >= ' ' && !`'"\`\\$`.includes(letter))
   if (title.trim() !== '' && title === title.trim() && title.length <= LONGEST_TITLE && isPlain) return title
@@ -53,7 +53,7 @@ function titleOf(title: string): string {
   )
 }
 
-/** A text or path of an example, with these names in place of its own: which form is meant, its neighbours say. */
+/** Replaces an example's name in a text or path with these names. The characters around it tell which form is meant. */
 export function renamed(text: string, example: RegExp, { name, title, folder, variable, type }: SourceNames): string {
   const isPath = (before: string, after: string) =>
     /(fake-|plugins\/)$/.test(before) || /^\.(test|example)\./.test(after)

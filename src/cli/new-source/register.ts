@@ -1,4 +1,4 @@
-/** The list of plugins with one more: an import and an entry, each in the order of names. */
+/** Adds a plugin to the list of plugins: an import and an entry, each in alphabetical order. */
 import type { SourceNames } from './names.ts'
 
 const LIST = 'export const plugins: readonly Plugin[] = ['

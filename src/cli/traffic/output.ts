@@ -6,7 +6,7 @@ import { CredentialsRefused, TrafficError, type Trouble } from '../../traffic/mo
 export const EXIT: Readonly<Record<Trouble, number>> = { invalid: 2, gate: 3, conflict: 4, timeout: 5 }
 const REFUSED = 6
 
-// Whoever reads only the first lines closes the pipe; that is no failure of ours.
+// A reader of only the first lines closes the pipe early; that is no failure of this command.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit()
   throw error
@@ -22,19 +22,19 @@ export const readText = (file: string): string => {
   }
 }
 
-/** Also where refused credentials were waited out, as a rollback does: waiting longer does not mend them. */
+/** True also if refused credentials were waited out, as in a rollback, because waiting longer does not help. */
 const isOfRefusal = (error: unknown): boolean =>
   error instanceof Error && (error instanceof CredentialsRefused || isOfRefusal(error.cause))
 
-/** What a program reads about trouble of ours, and its exit code; the rest is the main program's. */
+/** The exit code and the data for programs, for errors of traffic commands; all others are left to the main program. */
 function endingOf(error: unknown): { readonly code: number; readonly data: object } | undefined {
   if (isOfRefusal(error)) return { code: REFUSED, data: { trouble: 'refused' } }
   if (error instanceof TrafficError) return { code: EXIT[error.trouble], data: error.data }
-  // A cluster that does not answer, or AWS that is busy: nobody has to mend Weir for it.
+  // A cluster does not answer, or AWS is busy: nobody has to repair Weir for that.
   return error instanceof RetryableError ? { code: EXIT.timeout, data: { trouble: 'timeout' } } : undefined
 }
 
-/** Trouble of ours keeps its lines. */
+/** Prints errors of traffic commands with all their lines. */
 export const guarded =
   <Arguments extends unknown[]>(body: (...args: Arguments) => unknown) =>
   async (...args: Arguments): Promise<void> => {

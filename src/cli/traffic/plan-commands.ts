@@ -82,7 +82,7 @@ interface RenderFlags {
   force?: boolean
 }
 
-/** One Ingress, or as many as the plan has: as documents, or as the list that kubectl writes. */
+/** Reads one Ingress, or as many as the plan has: as documents, or as the list that kubectl writes. */
 const ingressesFrom = (file: string | undefined) =>
   file === undefined
     ? undefined
@@ -135,7 +135,7 @@ async function writePhases(plan: Plan, folder: string, flags: RenderFlags): Prom
   const files = phases.flatMap((phase) =>
     renderWith(plan, phase, flags).map(({ path, content }) => ({ path: join(phase, path), content })),
   )
-  // Whoever gets all phases needs to know which comes when.
+  // Whoever gets all phases needs to know their order.
   const readme = flags.phase === undefined ? [readmeOfPhases(plan)] : []
   const contents = new Map([...readme, ...files].map(({ path, content }) => [path, content]))
   await writeUserFolder(folder, contents, { force: flags.force === true })
@@ -221,5 +221,5 @@ const simulation = new Command('simulate')
     ),
   )
 
-/** What works on files alone. */
+/** Commands that work on files alone. */
 export const planCommands: readonly Command[] = [init, lint, render, diff, simulation]

@@ -3,7 +3,7 @@ import type { describeSwitch } from '../../traffic/engine/store.ts'
 
 type Described = Pick<ReturnType<typeof describeSwitch>, 'id' | 'problem' | 'actions'>
 
-/** How a switch stands, as the terminal prints it. */
+/** The status of a switch, as the terminal prints it. */
 export function describeStatus({ id, problem, actions }: Described, status: SwitchStatus): string {
   const { headline, step, steps, routes, gates, drift, working, next, clock } = status
   const present = steps.find((each) => ['in-force', 'under-way', 'not-in-force', 'not-known'].includes(each.status))

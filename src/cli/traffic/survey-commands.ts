@@ -87,5 +87,5 @@ const importing = new Command('import')
     }),
   )
 
-/** What looks at clusters and AWS, and needs no database. */
+/** Commands that look at clusters and AWS, and need no database. */
 export const surveyCommands: readonly Command[] = [importing, preflight]

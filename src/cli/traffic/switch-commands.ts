@@ -27,7 +27,7 @@ import { ACTIONS, type Action, isOver } from '../../traffic/model/state.ts'
 import { guarded, print, printJson, readText } from './output.ts'
 import { describeStatus } from './status-text.ts'
 
-/** Opens what a command works on, and closes it afterwards; who only reads says what is true without a database. */
+/** Opens the engine for a command and closes it afterwards. A command that only reads also says what holds without a database. */
 export type WithEngine = (
   body: (engine: Engine) => Promise<void>,
   withoutDatabase?: () => Promise<void>,
@@ -35,13 +35,13 @@ export type WithEngine = (
 
 const isPlanFile = (subject: string): boolean => /\.ya?ml$|^-$/.test(subject)
 
-/** A plan file starts its switch with prepare, and names it otherwise; any other text is an id or a name. */
+/** A plan file starts its switch with prepare; with other actions it just names the switch. Any other text is an id or a name. */
 async function switchOf(database: Database, action: Action, subject: string): Promise<SwitchRow> {
   if (!isPlanFile(subject)) return getSwitch(database, subject)
   const plan = planFromText(readText(subject))
   if (action === 'prepare') return submitPlan(database, plan, userInfo().username)
   const row = await getSwitch(database, plan.name)
-  // Going back uses the plan that was carried out, whatever the file says by now.
+  // A rollback uses the plan that was carried out, whatever the file says now.
   if (action !== 'rollback') refuseEdits(row, editsOf(row, plan))
   return row
 }
@@ -115,7 +115,7 @@ async function carryOut(engine: Engine, action: Action, subject: string, flags: 
   await show(engine, after, json)
 }
 
-/** Where no database is, no switch is either: all that can be looked at is the beginning of a plan. */
+/** Without a database there is no switch, so only the beginning of a plan can be looked at. */
 async function previewNew(action: Action, subject: string, flags: ActionFlags): Promise<void> {
   if (!isPlanFile(subject)) throw noSwitch(subject)
   const plan = planFromText(readText(subject))
@@ -132,7 +132,7 @@ async function previewed(database: Database, action: Action, subject: string): P
   return row === undefined || isOver(row.state) || row.state === 'draft' ? draftOf(plan) : row
 }
 
-/** With `--wait`, a gate that is merely not passed yet is asked again. */
+/** With `--wait`, a gate that has merely not passed yet is asked again. */
 async function attempt(
   engine: Engine,
   id: string,
@@ -141,7 +141,7 @@ async function attempt(
 ): Promise<SwitchRow> {
   let told = ''
   const progress = (text: string) => {
-    // Whoever goes back wants to know what it waits for.
+    // During a rollback, users want to know what it waits for.
     if ((isPatient || request.action === 'rollback') && text !== told) console.error(`weir: ${text}`)
     told = text
   }
@@ -251,7 +251,7 @@ const reverse = (withEngine: WithEngine): Command =>
       ),
     )
 
-/** What works on switches in the database. */
+/** Commands that work on switches in the database. */
 export const switchCommands = (withEngine: WithEngine): readonly Command[] => [
   ...ACTIONS.map((action) => actionCommand(withEngine, action)),
   ...[approval, reverse, status].map((command) => command(withEngine)),
