@@ -1,4 +1,4 @@
-/** The plugin that docs/add-a-plugin.md and docs/add-an-entity.md build compiles, and passes its own tests. */
+/** The plugin that docs/add-a-plugin.md and docs/add-an-entity.md describe compiles, and passes its own tests. */
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { blockOf } from '../src/cli/new-source/document.ts'
@@ -20,7 +20,7 @@ function afterLine(file: string, line: string, more: string): void {
   )
 }
 
-/** Of the code in `text`, the line that begins like this. */
+/** Finds the line of code in `text` that begins with `start`. */
 function lineOf(text: string, start: string): string {
   const line = text.split('\n').find((each) => each.startsWith(start))
   if (!line) throw new Error(`the documents have no line that begins with ${start}`)

@@ -4,7 +4,7 @@ import { runCli } from './support/cli.ts'
 import { describeEachDatabase } from './support/databases.ts'
 import { freePort, runStatement } from './support/servers.ts'
 
-/** What each engine needs to know a user that may connect and read, and nothing more. */
+/** Statements that create a user who may connect and read, and nothing else, per engine. */
 const READER = {
   postgres: (database: string) => [
     `create role reader_${database} login password 'reader-secret'`,

@@ -10,7 +10,7 @@ const documents = globSync(['*.md', 'docs/**/*.md', 'src/**/*.md', 'tests/**/*.m
 })
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** As GitHub makes them: small letters, without signs, a hyphen for each space. */
+/** Makes anchors as GitHub does: small letters, without punctuation, a hyphen for each space. */
 const anchorOf = (title: string) =>
   title
     .trim()
@@ -27,7 +27,7 @@ const linksOf = (text: string) =>
 const pathsOf = (text: string) =>
   [...text.matchAll(/(?<![\w./-])(?:src|web|tests|scripts|demo|bench|docs)\/[\w./-]*\w\/?/g)].map(([path]) => path)
 
-/** Names that stand for a file of the reader's own. */
+/** Names that represent a file of the reader. */
 const OWN = /buildbox|deskbox|acme-(ci|desk)|NAME/
 
 describe.each(documents)('%s', (document) => {

@@ -144,7 +144,7 @@ describeEachDatabase('the encryption key', (test) => {
     await services.connections.remove('github', connection.id)
   }
 
-  /** Of every text in every table of settings or runs, whatever its definition says. */
+  /** Decrypts every text in every table of settings or runs, whatever the definition of its column says. Leaves out texts of another key. */
   async function storedWith({ decrypt }: Secrets): Promise<string[]> {
     const found: string[] = []
     for (const [table, { columns }] of await test.database.describe()) {
@@ -192,7 +192,7 @@ describeEachDatabase('the encryption key', (test) => {
     await requireWhole(last, filled)
   })
 
-  /** Fails as a database does whose client is killed, at the nth transaction. */
+  /** Fails like a database whose client is killed, at the nth transaction. */
   function dyingAt(database: Database, last: number): Database {
     let count = 0
     const transaction: Database['transaction'] = (body) => {
@@ -252,7 +252,7 @@ describeEachDatabase('the encryption key', (test) => {
 
   it('a wrong one keeps the server from starting, and doctor says so', async () => {
     const environment = { DB_URL: test.url, PORT: '0', LOGGING_LEVEL: 'warn', AUTH: 'token', ENCRYPTION_SECRET: OLD }
-    // Nothing has made this folder yet.
+    // This folder does not exist yet.
     const DATA_FOLDER = join(newFolder(), 'new')
     const server = startCli(['up'], { ...environment, DATA_FOLDER })
     await server.saw(/ready at[\s\S]*with the token in/)

@@ -16,7 +16,7 @@ describe.skipIf(!mayMount())('a full disk', () => {
     small = mountSmallDisk() as SmallDisk
     disk = small.folder
   })
-  // The log of the server is open for as long as the process lives.
+  // The log of the server stays open as long as the process lives.
   afterAll(() => small?.release())
 
   it('is said at the start: one line, code 1, nothing half made', async () => {
@@ -37,7 +37,7 @@ describe.skipIf(!mayMount())('a full disk', () => {
     const log = createTaskLog(path, { pipeline: 7 })
     log('before')
     const free = fillDisk(disk)
-    // A page that the file has already takes some; it ends within a line.
+    // A page that the file already has takes some more text, which ends within a line.
     for (let number = 0; number < 200; number++) log(`line ${number} ${'x'.repeat(100)}`)
     free()
     await until(async () => {
@@ -53,7 +53,7 @@ describe.skipIf(!mayMount())('a full disk', () => {
     const missing = Number(/Z (\d+) lines are missing here: the log could not be written\.$/.exec(lines[at] ?? '')?.[1])
     await until(async () => told.filter(({ isWarning }) => !isWarning).length === 1 + written + missing + after)
     expect(missing).toBeGreaterThanOrEqual(200 - written)
-    // Everything is there once, or counted; the server's own log has all of it, and one warning.
+    // Each line is in the file once, or is counted as missing. The server's own log has all lines and one warning.
     expect(told.filter(({ isWarning }) => isWarning)).toEqual([
       { isWarning: true, line: expect.stringContaining(`cannot be written to ${path}`) },
     ])

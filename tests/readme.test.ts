@@ -1,4 +1,4 @@
-/** The README alone, from a clone to the four keys: its commands are run as they are printed, against a fake GitHub. */
+/** Follows only the README, from a clone to the four keys: its commands are run as printed, with a fake GitHub. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -30,7 +30,7 @@ function freshClone(): string {
   chmodSync(folder, 0o755)
   const clone = join(folder, 'weir')
   execFileSync('git', ['clone', '--quiet', root, clone])
-  // What `npm start` would install is here already; nothing outside of this machine is asked.
+  // The packages that `npm start` would install are already here, so nothing outside this machine is contacted.
   symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'))
   return clone
 }
@@ -42,7 +42,7 @@ it('gives the first four keys within five minutes, by the commands of the README
   const clone = freshClone()
   const port = await freePort()
   const environment = { ...process.env, PORT: String(port), NODE_ENV: '', CI: '' }
-  /** What a reader replaces by their own. */
+  /** Replaces the parts that readers replace with their own values. */
   const own = (text: string) =>
     text
       .replace('https://api.github.com/', `${github.url}/`)
@@ -62,7 +62,7 @@ it('gives the first four keys within five minutes, by the commands of the README
   const outputs = await run(own(commands.join('')), clone, environment)
   expect(Date.now() - begun).toBeLessThan(FIVE_MINUTES)
 
-  // Told before anything was collected.
+  // Printed before anything was collected.
   expect(outputs).toContain('Assumed for acme/* of github/main in project shop')
   expect(outputs).toMatch(/envNamePattern: \(\?i\)prod\(\.\*\) {2}\(Production environments\)/)
   const keys = outputs.slice(outputs.indexOf('The four keys of shop'))
@@ -76,7 +76,7 @@ it('gives the first four keys within five minutes, by the commands of the README
   expect(github.violations).toEqual([])
 })
 
-/** As a person types them, one shell for all. */
+/** Runs commands as a person types them, all in one shell. */
 async function run(script: string, cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
   const separated = script.replace(/^curl .*$/gm, '$& --silent && echo')
   const child = spawn('sh', ['-e', '-c', separated], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })

@@ -1,4 +1,4 @@
-/** The live schema of both engines against DevLake's list of tables. */
+/** The live schema of both engines equals DevLake's list of tables. */
 import { existsSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
@@ -45,7 +45,7 @@ interface IdFormat {
 }
 const readReference = <Content>(name: string): Content =>
   JSON.parse(hasReference ? readFileSync(new URL(name, referenceFolder), 'utf8') : '[]')
-/** Columns that DevLake cuts. Text of any length has no index. */
+/** Columns that DevLake truncates. In Weir they are text of any length, which has no index. */
 const UNCUT = ['cq_issue_code_blocks.component']
 const uncut = (table: string, { index, ...column }: ReferenceColumn): ReferenceColumn =>
   UNCUT.includes(`${table}.${column.name}`)
@@ -56,7 +56,7 @@ const reference = [
   ...readReference<ReferenceTable[]>('system-tables.json'),
 ].map(({ table, columns }) => ({ table, columns: columns.map((column) => uncut(table, column)) }))
 
-/** What the engines call a type → what DevLake calls it. */
+/** DevLake's name for each type of the engines. */
 const REFERENCE_TYPES: Record<string, string> = {
   'character varying': 'string',
   varchar: 'string',
@@ -82,7 +82,7 @@ interface LiveColumn {
   is_nullable: string
 }
 
-/** The live schema, said as DevLake says it. */
+/** Reads the live schema, in DevLake's terms. */
 async function readSchema({ kysely, dialect }: Database) {
   const schema = dialect.name === 'postgres' ? sql`current_schema()` : sql`database()`
   const columns = await sql<LiveColumn>`
@@ -107,7 +107,7 @@ function liveType({ data_type, size, precision_ }: LiveColumn): string {
 }
 
 function expectedType({ type, dbType = type }: ReferenceColumn, live: LiveColumn | undefined): string {
-  // MariaDB keeps JSON as text, with a check.
+  // MariaDB stores JSON as text with a check.
   if (dbType === 'json' && live?.data_type === 'longtext') return 'text'
   return dbType.replace('varbinary', 'string')
 }
@@ -118,7 +118,7 @@ function expectedIndexes({ columns }: ReferenceTable): string[] {
   return [...groups.values()].map((group) => group.map(({ name }) => name).join(','))
 }
 
-/** Key columns in key order, which is the order of the columns but for one table. */
+/** Key columns in key order. In all tables but one that is the order of the columns. */
 const expectedKey = ({ table, columns }: ReferenceTable) =>
   table === 'pull_request_commits'
     ? ['pull_request_id', 'commit_sha']
@@ -134,7 +134,7 @@ const KEY_VALUES: Partial<Record<Column['kind'], unknown>> = {
   integer: 1,
   timestamp: new Date('2024-05-01T00:00:00.000Z'),
 }
-/** A row that says nothing but what it must. */
+/** A row with only the required columns. */
 function barestRow(table: Table<any>) {
   const needed = table.names.filter((name) => table.columns[name].isKey || table.columns[name].isRequired)
   return table.row(
@@ -161,7 +161,7 @@ describeEachDatabase('schema', (at) => {
           .map((each) => ({ name: each.column_name, type: liveType(each), nullable: each.is_nullable === 'YES' }))
           .sort(byName),
         key,
-        // Indexes of our own, which metrics need, come on top.
+        // Indexes that only Weir has, for metrics, are additional.
         indexes: indexes.filter((index) => described.get(table.table)?.indexes.has(index)),
       }).toEqual({
         table: table.table,
@@ -210,7 +210,7 @@ describeEachDatabase('missing values', (at) => {
       const row = await at.database.kysely.selectFrom(table).selectAll().executeTakeFirstOrThrow()
       for (const { name, missingAs, dbType } of columns) {
         if (missingAs === undefined) continue
-        // Encrypted plans: there is no empty ciphertext.
+        // An encrypted plan is null, because there is no empty ciphertext.
         const expected = missingAs === 'now' ? stamp : dbType === 'bytes' ? null : MISSING[missingAs]
         expect({ [`${table}.${name}`]: row[name] }).toEqual({ [`${table}.${name}`]: expected })
       }

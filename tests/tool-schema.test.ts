@@ -1,4 +1,4 @@
-/** The tool tables of every plugin that is here against DevLake's list of them. */
+/** The tool tables of every existing plugin equal DevLake's list. */
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Column, Table } from '../src/database/table.ts'
@@ -7,7 +7,7 @@ import { plugins } from '../src/plugins/index.ts'
 interface ReferenceColumn {
   readonly name: string
   readonly type: string
-  /** What DevLake's migrations made of it, where that differs. */
+  /** The type after DevLake's migrations, if it differs. */
   readonly dbType?: string
   readonly primaryKey: boolean
   readonly autoIncrement?: boolean
@@ -37,7 +37,7 @@ const wanted = reference.filter((each) => isReal(each) && plugins.some(({ name }
 
 /** DevLake's keys lack the connection, so that two connections overwrite each other's rows. */
 const WITHOUT_CONNECTION = ['_tool_pagerduty_assignments', '_tool_opsgenie_assignments']
-/** Columns that DevLake does not have: what it loses, or does not ask for. */
+/** Columns that DevLake lacks, because it loses or does not request the data. */
 const ADDED = new Map<string, readonly string[]>([
   ['_tool_argocd_applications', ['dest_name']],
   ['_tool_azuredevops_go_connections', ['endpoint', 'rate_limit_per_hour']],
@@ -64,7 +64,7 @@ const ADDED = new Map<string, readonly string[]>([
   ['_tool_github_deployments', ['run_id']],
 ])
 
-/** Columns that DevLake cuts. */
+/** Columns that DevLake truncates. */
 const UNCUT = ['_tool_sonarqube_hotspots.component', '_tool_sonarqube_issue_code_blocks.component']
 
 const TYPES: Record<Column['kind'], string> = {
@@ -82,7 +82,7 @@ const TYPES: Record<Column['kind'], string> = {
 const typeOf = ({ kind, size }: Column) => (kind === 'string' ? `string(${size})` : TYPES[kind])
 
 function allowedTypes({ type, dbType = type, serializer }: ReferenceColumn): string[] {
-  if (serializer === 'encdec') return ['text'] // ciphertext is longer than what it hides
+  if (serializer === 'encdec') return ['text'] // ciphertext is longer than the text that it hides
   return [type, dbType, ...(serializer === 'json' ? ['json'] : [])]
 }
 
@@ -91,7 +91,7 @@ function missingOf({ kind, missing }: Column): string {
   return kind === 'boolean' ? 'false' : kind === 'string' || kind === 'text' ? "''" : '0'
 }
 
-/** How one column differs from DevLake; empty when it does not. */
+/** Returns the differences of one column from DevLake's. Empty if there are none. */
 function differences(column: Column, expected: ReferenceColumn): object {
   const found = {
     type: typeOf(column),

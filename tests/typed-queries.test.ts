@@ -1,4 +1,4 @@
-/** The compiler knows tables and columns: each line that it is to refuse is one that it refuses, or this file does not compile. */
+/** The compiler knows tables and columns: it must refuse each marked line, or this file does not compile. */
 import { expect, it } from 'vitest'
 import { deleteRows, findRow, insertRow, type Queries, selectRows, updateRows } from '../src/control-plane/store.ts'
 import { issues } from '../src/domain/ticket.ts'

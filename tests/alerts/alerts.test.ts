@@ -1,4 +1,4 @@
-/** Alerts tell once that a number went wrong, and once that it is right again, whoever looks and however often. */
+/** An alert sends one message when a number goes wrong and one when it is right again, however many servers look and however often. */
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,18 +20,18 @@ import { describeEachDatabase } from '../support/databases.ts'
 import { startReceiver } from './receiver.ts'
 import { day, plantShop } from './shop.ts'
 
-/** Where people open the pages. */
+/** The address at which people open the pages. */
 const PAGES = 'https://weir.example'
 const SECRET = 'the secret that signs messages'
 const MINUTE = 60_000
 
-/** The example of docs/alerts.md. */
+/** Returns the example of this type in docs/alerts.md. */
 function documented(type: string): object {
   const text = readFileSync(join(import.meta.dirname, '../../docs/alerts.md'), 'utf8')
   const examples = [...text.matchAll(/```json\n(.*?)```/gs)].map(([, json]) => JSON.parse(json as string))
   return examples.find((each) => each.type === type)
 }
-/** Names of fields; of a list, those of its first element. */
+/** Returns the names of fields. A list is represented by its first element. */
 const fieldsOf = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.length > 0 && typeof value[0] === 'object' ? [fieldsOf(value[0])] : 'list'
   if (value === null || typeof value !== 'object') return 'value'
@@ -105,7 +105,7 @@ describeEachDatabase('alerts', (test) => {
       text: 'shop: Change failure rate is 100 % over the last 7 days, above 15 % for 14 days.',
     })
     expect(fieldsOf(broken?.body)).toEqual(fieldsOf(documented('alert.broken')))
-    // The link leads to the same number: that of just this time.
+    // The link leads to the same number, with the same time range.
     const { origin, pathname, searchParams } = new URL(broken?.body.link)
     expect([origin, pathname]).toEqual([PAGES, '/dashboards/dora'])
     const { from, to, explain, 'var-project': project } = Object.fromEntries(searchParams)
@@ -215,7 +215,7 @@ describeEachDatabase('alerts', (test) => {
     const target = { kind: 'slack', url: `${receiver.url}services/T0/B0/hidden` }
     const digest = { kind: 'digest', name: 'weekly', project: 'shop', weekday: 'monday', hour: 8, target }
     const { id } = await create(digest)
-    // The days begin with a Monday.
+    // The first day is a Monday.
     await updateRows(test.database.kysely, alerts, { id }, { looked_at: day(35, 9) })
     await lookAt(day(42, 7))
     expect(receiver.received).toEqual([])
@@ -234,7 +234,7 @@ describeEachDatabase('alerts', (test) => {
       /^• Failed deployment recovery time: 3 h .*; longest: “outage 4\d”, 3 h; “outage 4\d”, 3 h\.$/,
     )
     expect(lines.at(-1)).toBe(`${PAGES}/projects/shop`)
-    // Servers were away for three weeks: one digest, of the week that has just ended.
+    // The servers were away for three weeks: one digest is sent, about the week that has just ended.
     await lookAt(day(64))
     expect(receiver.received).toHaveLength(2)
     expect(receiver.received[1]?.body.text).toContain('2026-03-03 to 2026-03-10')

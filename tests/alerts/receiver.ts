@@ -8,7 +8,7 @@ export interface Received {
   readonly body: any
 }
 
-/** Takes messages over HTTP and keeps them; `answer` says how the next are answered, null: not at all. */
+/** Receives messages over HTTP and keeps them. `answer` is the status of the next answers. With null there is no answer. */
 export async function startReceiver() {
   const received: Received[] = []
   const waiting: (() => void)[] = []
@@ -34,7 +34,7 @@ export async function startReceiver() {
       answer = status
       head = headers
     },
-    /** As soon as the next message is there. */
+    /** Resolves when the next message arrives. */
     next: () => new Promise<void>((done) => waiting.push(done)),
   }
 }

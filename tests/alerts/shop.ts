@@ -1,4 +1,4 @@
-/** A project that deploys every day at noon; of the days 40 to 80 every deployment causes an incident of three hours. */
+/** A project that deploys every day at noon. Each deployment of days 40 to 80 causes an incident of three hours. */
 import type { Database } from '../../src/database/database.ts'
 import { write } from '../../src/database/write.ts'
 import { projectIncidentDeploymentRelationships, projectMapping } from '../../src/domain/crossdomain.ts'

@@ -1,4 +1,4 @@
-/** Who may do what: keys, tokens, sign-in, forged requests, limits. */
+/** Access control: keys, tokens, sign-in, forged requests, limits. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.ts'
 import { describeOneDatabase } from '../support/databases.ts'
@@ -39,10 +39,10 @@ describeOneDatabase('access', (test) => {
         await api.ask('GET', '/rest/projects', undefined, { headers: { authorization: 'Bearer ' } }),
       ).toMatchObject({ status: 401, body: REFUSED })
       expect(await get('/rest/projects', 'wrong')).toMatchObject({ status: 403, body: REFUSED })
-      // Without the prefix a key is no key.
+      // A key counts only on paths that begin with /rest.
       expect((await get('/auth/userinfo', all.apiKey)).body.authenticated).toBe(false)
       expect(await get('/rest/projects', old.apiKey)).toMatchObject({ status: 403, body: REFUSED })
-      // Anchored: the pattern must match the whole path.
+      // The pattern is anchored: it must match the whole path.
       expect(await get('/rest/projects/x', some.apiKey)).toMatchObject({ status: 403, body: REFUSED })
       expect(await get('/rest/%70rojects', some.apiKey)).toMatchObject({ status: 200 })
       const created = await api.ask(
@@ -132,7 +132,7 @@ describeOneDatabase('access', (test) => {
     for (const path of ['/plugins', '/store/onboard', '/plugins/github/connections', '/v1/audit', '/api/projects']) {
       expect(await api.ask('GET', path), path).toMatchObject({ status: 401, body: REFUSED })
     }
-    // The web client asks who looks at it; its files are no secret.
+    // The web client asks for the current user, so its files are public.
     expect((await api.ask('GET', '/')).status).toBe(200)
     expect((await api.ask('GET', '/v1/access')).body.roles).toEqual([])
     expect((await api.ask('GET', '/projects', undefined, { headers: bearer })).status).toBe(200)
@@ -157,7 +157,7 @@ describeOneDatabase('access', (test) => {
       status: 403,
       body: REFUSED,
     })
-    // Another session's, or any Authorization beside the cookie, is no way around it.
+    // A cookie token of another session, or an Authorization header beside the cookie, does not get around the check.
     const other = cookiesOf(await api.ask('POST', '/auth/token', { token: TOKEN }))
     const planted = cookieHeader({ ...cookies, devlake_csrf: other.devlake_csrf as string })
     for (const headers of [

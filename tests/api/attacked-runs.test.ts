@@ -1,4 +1,4 @@
-/** Runs and their blueprints under requests that come at once, at the wrong moment, or in the wrong form. */
+/** Runs and their blueprints under requests that are simultaneous, badly timed or malformed. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -35,7 +35,7 @@ describeEachDatabase('attacked runs', (test) => {
   const project = async (name: string) =>
     (await api.ask('POST', '/projects', { name, metrics: [{ pluginName: 'dora', pluginOption: {}, enable: true }] }))
       .body.blueprint.id as number
-  /** A run of a blueprint that is over. */
+  /** Creates a run of the blueprint that has ended. */
   const finished = async (blueprintId: number) => {
     const { id } = await services().pipelines.create({ blueprintId, plan: dora('any') })
     await services().pipelines.cancel(id)
@@ -126,7 +126,7 @@ describeEachDatabase('attacked runs', (test) => {
     expect(body).toMatchObject(Object.assign({}, ...changes))
   })
 
-  /** A blueprint that looks for new scopes at a source behind the gateway. */
+  /** Creates a blueprint that looks for new scopes at a source behind the gateway. */
   async function adopting(name: string): Promise<{ id: number; connectionId: number }> {
     const id = await project(name)
     const { body } = await api.ask('POST', '/plugins/github/connections', {
@@ -180,7 +180,7 @@ describeEachDatabase('attacked runs', (test) => {
     await runner.stop()
     expect(held.waiting()).toBe(1)
     held.release()
-    // The tick is not used up: whoever comes next follows it.
+    // The schedule's tick is not used up: the next server follows it.
     expect(await services().pipelines.list({ blueprintId: id })).toMatchObject({ count: 0 })
   })
 
@@ -197,7 +197,7 @@ describeEachDatabase('attacked runs', (test) => {
     const { sent } = await test.database.aside((own) =>
       own.transaction(async ({ kysely }) => {
         await kysely.selectFrom('_tool_webhook_connections').selectAll().where('id', '=', body.id).forUpdate().execute()
-        // More than the server has connections.
+        // More requests than the server has database connections.
         const messages = Promise.all(
           Array.from({ length: 30 }, (_, index) =>
             api.ask('POST', `/plugins/webhook/connections/${body.id}/issues`, issue(`K-${index}`)),

@@ -1,4 +1,4 @@
-/** Who did what: complete, in the transaction of the change, append-only, exported. */
+/** The audit log is complete, written in the transaction of the change, append-only, and can be exported. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { saveSelectors } from '../../src/config-as-code/stored-selectors.ts'
@@ -211,11 +211,11 @@ describeEachDatabase('audit', (test) => {
     ).toEqual(all.filter(({ id }) => id > middle))
   })
 
-  /** All that settings and runs are made of, but for the audit. */
+  /** Returns all rows of settings and runs, without the audit. */
   async function stored(): Promise<Record<string, unknown>> {
     const names = [...systemTables.map(({ name }) => name), '_tool_github_connections', '_tool_github_repos', 'repos']
     const found: Record<string, unknown> = {}
-    // The inbox of webhooks keeps what was refused, too.
+    // The inbox of webhooks also keeps refused messages.
     const aside = [AUDIT, 'lease', 'server', 'webhook_deliveries']
     for (const name of names.filter((each) => !aside.some((part) => each.includes(part)))) {
       const rows = await test.database.kysely.selectFrom(name).selectAll().execute()

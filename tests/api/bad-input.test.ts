@@ -1,4 +1,4 @@
-/** Whatever is sent, the answer says what to change, and nothing is changed. */
+/** For every bad input the answer says what to change, and nothing is changed. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'

@@ -1,4 +1,4 @@
-/** A stored secret goes to the server that it was entered for, and to no other. */
+/** A stored secret is sent to the server that it was entered for, and to no other. */
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,7 +15,7 @@ const PROXY_PASSWORD = 'proxy-pass-word'
 const ANSWER = '{"id":"1","login":"ada","name":"Ada"}'
 const CONNECTIONS = '/plugins/circleci/connections'
 
-/** Notes what it is sent. */
+/** Starts a server that records the headers and paths of its requests. */
 async function startListener() {
   const server = createServer((request, response) => {
     listener.heard.push(request.headers)
@@ -59,7 +59,7 @@ describeOneDatabase('secrets and their server', (test) => {
     const { body } = await api.ask('POST', CONNECTIONS, { name, endpoint: own.url, token: TOKEN, ...more })
     return { id: body.id, name }
   }
-  /** Ways of not sending the secret. */
+  /** Ways of leaving out the secret. */
   const withoutSecret = [{}, { token: '' }, { token: maskSecret(TOKEN) }, { token: `new-one-1,${maskSecret(TOKEN)}` }]
 
   it.each(['endpoint', 'proxy'])('another %s needs the secret again, in edits and in tests', async (field) => {
@@ -186,13 +186,13 @@ describeOneDatabase('secrets and their server', (test) => {
         expect.stringMatching(/password is masked.*enter it again/),
       ])
     }
-    // Behind another task it is still the same.
+    // The task keeps its stored secret when it moves behind another task.
     expect((await change([[task('two.example', 'other-pass')], [task('one.example', masked)]])).status).toBe(200)
     const { plan } = (await api.control.services.blueprints.trigger(body.id)) as any
     expect(plan[1][0].options.password).toBe(masked)
   })
 
-  // What a file says is checked as what a form sends is, whatever the engine.
+  // Values from a file are checked like values from a form, on every engine, so one engine suffices.
   const once = test.engine === 'postgres' ? it : () => {}
   once('files need the secret again, in dry runs too, and print none', async () => {
     const { name } = await connect({ proxy: own.url.replace('://', `://me:${PROXY_PASSWORD}@`) })
@@ -215,7 +215,7 @@ describeOneDatabase('secrets and their server', (test) => {
       expect([moved.code, moved.text]).toEqual([1, expect.stringContaining('token is needed again')])
     }
     const proxied = await run('plan', 'proxy: {env: OTHER_PROXY}, token: {env: TOKEN}')
-    // With the secret it is tried, and nobody listens there.
+    // With the secret the connection is tried, and nobody listens at that address.
     expect([proxied.code, proxied.text]).toEqual([1, expect.stringContaining('ECONNREFUSED')])
     expect(other.heard).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** What generated requests found: every value has a form and a length, and no name reaches further than it should. */
+/** Findings of generated requests: every value has a checked form and length, and names of prototypes match nothing. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../src/config-as-code/document.ts'
 import { lintText } from '../../src/traffic/lint/text.ts'
@@ -103,7 +103,7 @@ describeEachDatabase('checked values', (test) => {
     await refused('POST', '/projects', `{"name":"x","metrics":[{"pluginName":"${name}"}]}`, /no metric/)
     expect((await api.ask('GET', `/v1/metrics/${name}?project=shop`)).status).toBe(404)
     await refused('POST', '/pipelines', `{"plan":[[{"plugin":"${name}","options":{}}]]}`, /plugin/)
-    // Nobody can have a column of the first name; it is left out.
+    // No column can be called `__proto__`, and such a field is ignored.
     if (name !== '__proto__') await refused('POST', '/push/repos', `[{"id":"1","${name}":"x"}]`, /has no column/)
     expect((await api.ask('GET', `/plugins/customize/${name}/fields`)).status).toBe(404)
     for (const yaml of [`kind: ${name}\nmetadata: { name: x }`, `apiVersion: weir/v1\nkind: ${name}`]) {
@@ -145,13 +145,13 @@ describeEachDatabase('checked values', (test) => {
 
   it('what Schemathesis found', async () => {
     expect((await api.ask('GET', '/v1/tasks/999999/log')).status).toBe(404)
-    // A scope without what its rows are named by can be deleted.
+    // A scope whose fields lack the parts from which its rows are named can be deleted.
     const login = { name: 'main', endpoint: 'http://127.0.0.1:9/', token: 't' }
     const { body: connection } = await api.ask('POST', '/plugins/circleci/connections', login)
     const scopes = `/plugins/circleci/connections/${connection.id}/scopes`
     expect((await api.ask('PUT', scopes, { data: [{ id: 'bare' }] })).status).toBe(200)
     expect((await api.ask('DELETE', `${scopes}/bare`)).status).toBe(200)
-    // The way back of a switch is checked like any other plan.
+    // The reverse of a switch is checked like any other plan.
     const yaml = initialPlan('reversed', 'canary')
     const { body: made } = await api.ask('POST', '/v1/traffic-switches', { yaml })
     const back = await api.ask('POST', `/v1/traffic-switches/${made.id}/reverse`, { sourceSecurityGroup: 'nonsense' })

@@ -57,7 +57,7 @@ describeOneDatabase('circleci', (test) => {
       fullName: 'github/acme/web',
       data: { id: 'id-web', name: 'web', slug: 'github/acme/web', organizationId: 'acme-id' },
     })
-    // It can list, but not search.
+    // CircleCI can list projects, but not search them.
     expect((await api.ask('GET', at('/search-remote-scopes?search=web'))).status).toBe(404)
 
     const put = await api.ask('PUT', at('/scopes'), { data: [web.data] })

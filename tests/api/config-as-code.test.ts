@@ -72,7 +72,7 @@ projects:
     expect(await apply(yaml(ALL))).toEqual(planned)
     expect(await apply(yaml(ALL))).toEqual([])
     expect(await namesOf()).toEqual(['acme/api', 'acme/web'])
-    // The plan used up no ids.
+    // Planning used up no ids.
     expect(await connectionId()).toBe(1)
     expect((await api.control.services.projects.get('shop')).blueprint?.id).toBe(1)
     const project = await api.control.services.projects.get('shop')
@@ -106,7 +106,7 @@ projects:
     const web = github.world.repository('acme/web').id
     expect((await api.ask('PATCH', `${at}/scopes/${web}`, { scopeConfigId })).status).toBe(200)
     const text = await exportConfig(configContext(api))
-    // What was a single change becomes a selector; the scope itself stays as it is.
+    // The single change becomes a selector, and the scope itself stays as it is.
     expect((await apply(text)).map(({ subject }) => subject)).toEqual(['schedule of shop'])
     const rulesOf = async (id: number) => (await api.ask('GET', `${at}/scopes/${id}`)).body.scope.scopeConfigId ?? 0
     expect(await rulesOf(web)).toBe(scopeConfigId)
@@ -165,7 +165,7 @@ projects:
     expect(await scope()).toEqual([null, null])
     expect(await apply(without, true)).toEqual([])
     expect(await exportConfig(configContext(api))).not.toContain('scopeConfig:')
-    // One that shares a scope has its rules, too, though the file does not name it.
+    // Another project that shares a scope also gets its new rules, though the file does not name that project.
     const { services } = api.control
     const { blueprint } = await services.projects.create({ name: 'neighbour' })
     const scopes = [{ scopeId: String(github.world.repository('acme/web').id) }]
@@ -177,7 +177,7 @@ projects:
       ['changes the rules of this scope in project neighbour, too'],
     ])
     await services.projects.remove('neighbour')
-    // What another project gives is not this file's to take away.
+    // A file does not remove rules that another project sets.
     const other = yaml(ALL).replace('  shop:', '  other:')
     await apply(other)
     expect(await scope()).toEqual(['rules', 'rules'])
@@ -239,7 +239,7 @@ projects: { pushed: { collect: [{ connection: webhook/fresh }] } }`
       'acme/play-1 of github/main in project other',
     ])
     await apply(both)
-    // The project that gives it is not in this file.
+    // The rules come from a project that is not in this file.
     expect(await assumed(`projects:\n${shared('acme/web')}`)).toEqual([])
     const exported = await exportConfig(configContext(api))
     expect(parse(exported).document.projects.other?.collect).toMatchObject([{ scopes: ['acme/web'] }])
@@ -275,10 +275,10 @@ projects: { pushed: { collect: [{ connection: webhook/fresh }] } }`
     expect(await exportConfig(configContext(api))).toBe(exported)
     const changed = parseConfig(exported.replace('issueTypeBug: bug', 'issueTypeBug: defect'), 'weir.yaml', {})
     expect(await planConfig(changed, configContext(api))).toHaveLength(1)
-    // Another name than the export's is a slip.
+    // A variable name that differs from the exported one is treated as a typing error.
     const slip = parseConfig(exported.replace('env: TOKEN', 'env: TOKNE'), 'weir.yaml', {})
     await expect(planConfig(slip, configContext(api))).rejects.toThrow('token comes from TOKNE, which is not set')
-    // What is no secret has no value to stay.
+    // Settings that are not secret have no stored value to keep.
     const address = parseConfig(exported.replace(/endpoint: .*/, 'endpoint: { env: ADDRESS }'), 'weir.yaml', {})
     await expect(planConfig(address, configContext(api))).rejects.toThrow('endpoint comes from ADDRESS')
   })
@@ -334,7 +334,7 @@ projects: { pushed: { collect: [{ connection: webhook/fresh }] } }`
       'weir.yaml:7: issueTypeBug matches none of the labels of issues that were collected (kind/bug, outage). Correct it, or use --allow-empty.',
     )
     await expect(apply(changed, true)).rejects.toThrow('matches none')
-    // Over REST it is matched in a thread.
+    // Over REST, patterns are matched in a separate thread.
     const sent = { config: changed, variables: { TOKEN: DEFAULT_TOKEN } }
     expect(await api.ask('POST', '/v1/config/plan', sent)).toMatchObject({
       status: 400,
@@ -377,7 +377,7 @@ projects: { pushed: { collect: [{ connection: webhook/fresh }] } }`
     )
     await expect(required('jira', { storyPointField: 'customfield_1' })).rejects.toThrow('storyPointField matches none')
     await expect(required('jira', { issueTextIncident: 'nowhere' })).rejects.toThrow('issueTextIncident matches none')
-    // What is there, what was there before, what is assumed anyway, and what Jira always has.
+    // Values that were collected, that the file had before, that are assumed by default, and that Jira always has.
     const done = { standardStatus: 'DONE' }
     await required('jira', { typeMappings: { Störung: incident, Story: { standardType: 'REQUIREMENT' } } })
     await required('jira', {
@@ -392,7 +392,7 @@ projects: { pushed: { collect: [{ connection: webhook/fresh }] } }`
       'issueStatusDone matches',
     )
     await required('bitbucket', { issueStatusTodo: 'fresh, open' })
-    // GitHub's rule for production looks at branches, too.
+    // GitHub's rule for production also looks at branches.
     await write(test.database, [runs.row({ ...named, id: 1, name: 'CI', head_branch: 'live-eu' })])
     await required('github', { productionPattern: '^live-' })
     await required('github', { productionBranchPattern: '^live-' })
@@ -436,7 +436,7 @@ projects: { pushed: { collect: [{ connection: webhook/fresh }] } }`
     const other = await openDatabase(await test.createDatabase())
     const there = await startTestApi(other)
     try {
-      // Another one took the id here.
+      // Here another connection has taken the id.
       const { connections } = there.control.services
       const taken = await connections.create('github', { name: 'taken', endpoint: github.url, token: DEFAULT_TOKEN })
       await applyConfig(parse(exported), configContext(there))
@@ -464,7 +464,7 @@ projects: { pushed: { collect: [{ connection: webhook/fresh }] } }`
     expect(await namesOf()).toEqual(['acme/api', 'acme/web'])
     expect(JSON.stringify(run.plan)).toContain(first?.scopeId)
     await services.pipelines.cancel(run.id)
-    // The first attempt and three more.
+    // Fails the first attempt and three retries.
     for (let count = 0; count < 4; count++) github.failNext('bad-gateway')
     const again = await services.blueprints.trigger(id)
     expect(again.status).toBe('TASK_CREATED')

@@ -1,4 +1,4 @@
-/** Whatever a configuration file says: applied, the server has it, whatever it had before; and its export makes the same again. */
+/** After any configuration file is applied, the server has its settings, whatever it had before, and its export produces the same again. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { stringify } from 'yaml'
@@ -135,7 +135,7 @@ const configuration = fc
       ...Object.keys(github).map((each) => `github/${each}`),
       ...webhook.map((each) => `webhook/${each}`),
     ]
-    // A project that collects cannot change to a plan of its own, nor the other way round.
+    // A project that collects cannot change to its own plan, and a project with its own plan cannot begin to collect.
     const isAdvanced = (each: string, own: unknown) =>
       earlier && Object.hasOwn(earlier.projects, each) ? earlier.projects[each]?.plan !== undefined : own !== null
     const collected = (place: number, { isRuled, ...rules }: { readonly isRuled: boolean }) => {
@@ -218,7 +218,7 @@ describeEachDatabase('generated configuration files', (test) => {
     })
   }, 1_800_000)
 
-  /** What holds of a file that says only part of it: what stays as it is, as the document about these files lists it. */
+  /** Settings that stay as they are if a file leaves them out, as docs/config-as-code.md lists them. */
   const KEPT = ['timeAfter', 'plan', 'beforePlan', 'afterPlan', 'skipCollectors', 'fullSync'] as const
 
   it('make of any earlier state what they make of an empty server, also of what they no longer say', async () => {
@@ -269,7 +269,7 @@ describeEachDatabase('generated configuration files', (test) => {
     }
   }
 
-  /** What the server has of all that a file names: its export, and the scope config of each scope. */
+  /** Returns everything that the server has of the parts that a file names: its export, and the scope config of each scope. */
   async function stateOf(api: TestApi, named: ConfigDocument) {
     const { document } = parse(await exportConfig(configContext(api)))
     const rules: string[] = []

@@ -1,4 +1,4 @@
-/** Configuration files are applied whole or not at all, by the command line and over REST alike. */
+/** Configuration files are applied as a whole or not at all, by the command line and over REST alike. */
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -53,7 +53,7 @@ describeEachDatabase('a configuration file', (test) => {
   const file = (scopes: string, rest = '') =>
     `connections:\n  github:\n    main: ${connection()}\nprojects:\n  shop:\n    collect: ${collect(scopes, rest)}\n`
 
-  /** Plan and apply refuse it with the same words, and nothing is stored. */
+  /** Checks that plan and apply refuse the file with the same words, and that nothing is stored. */
   async function refused(text: string, says: RegExp): Promise<string> {
     const before = await storedConfiguration(test.database)
     const messages: string[] = []
@@ -251,7 +251,7 @@ projects:
     expect(all.filter((changes) => changes.length > 0)).toHaveLength(1)
     const { services } = api.control
     const { blueprint } = await services.projects.get('shop')
-    // While sources are asked, nothing has been read yet that an edit could be overwritten with.
+    // While sources are asked, nothing has been read yet, so an edit made now is not overwritten.
     const applying = apply(`${file('[acme/*]')}    priority: 3\n`)
     await services.blueprints.update(blueprint?.id ?? 0, { name: 'renamed' })
     await applying
@@ -267,7 +267,7 @@ projects:
     await test.database.aside(async ({ kysely: beside }) =>
       beside.transaction().execute(async (kysely) => {
         await kysely.updateTable('projects').set({ description: 'held' }).where('name', '=', 'shop').execute()
-        // Its connection and scopes come first; then it waits for the project that is held here.
+        // The command first writes connection and scopes. Then it waits for the project, whose row is locked here.
         const cli = startCli(['config', 'apply', path], variables)
         let isOver = false
         void cli.ended.then(() => {
@@ -316,7 +316,7 @@ projects:
 
     const failed = await api.ask('POST', '/v1/config/apply', { ...body, config: file('[acme/wbe]') })
     expect([failed.status, failed.body.message]).toEqual([400, expect.stringMatching(/^config:6: /)])
-    // The server's own variables are not the sender's.
+    // The sender cannot use the server's own variables.
     const own = await api.ask('POST', '/v1/config/plan', { config: file('[acme/*]').replace('TOKEN', 'PATH') })
     expect([own.status, own.body.message]).toEqual([400, expect.stringContaining('PATH, which is not set')])
     const empty = { ...body, config: file('[acme/wbe]'), allowEmpty: true }

@@ -1,4 +1,4 @@
-/** The list of all connections: whether they work, by what tests and runs found out; and what pages about one list. */
+/** The list of all connections with their states, as found by tests and runs, and the details that pages need about one connection. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { describeEachDatabase } from '../support/databases.ts'
@@ -52,7 +52,7 @@ describeEachDatabase('the list of connections', (test) => {
       expect(body).toMatchObject({ success: true, requestsLeft: expect.any(Number) })
       const works = { state: 'works', checkedAt: expect.any(String), failure: null, requestsLeft: body.requestsLeft }
       expect(await named('main')).toMatchObject(works)
-      // Only tried, not stored.
+      // Tested only, not stored.
       expect((await api.ask('POST', url, { token: 'wrong' })).body.success).toBe(false)
       expect(await named('main')).toMatchObject(works)
       await api.ask('PATCH', `/plugins/github/connections/${id}`, { token: 'ghp_outworn' })
@@ -76,7 +76,7 @@ describeEachDatabase('the list of connections', (test) => {
       expect(half.body).toMatchObject({ success: false, message: expect.stringContaining('401') })
       expect(half.body.tokens.map((each: any) => each.success)).toEqual([true, false])
       expect(half.text).not.toContain(DEFAULT_TOKEN)
-      // It is called as it will be called, not as its kind.
+      // The message uses the connection's future name, not its kind.
       const wrong = await api.ask('POST', '/plugins/github/test', { ...both, name: 'ours', token: 'ghp_dead' })
       expect(wrong.body.message).toContain('Connection "ours"')
     })

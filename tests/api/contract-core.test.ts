@@ -1,4 +1,4 @@
-/** What DevLake promises of keys, plugins and pushed rows beyond their main uses. */
+/** DevLake's contract for keys, plugins and pushed rows, beyond their main uses. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeEachDatabase } from '../support/databases.ts'
 import { create, FAILED, keysOf, ORIGIN, refused, sorted, WRITTEN } from './support/contract.ts'

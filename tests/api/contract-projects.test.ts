@@ -1,4 +1,4 @@
-/** What DevLake promises of projects and blueprints beyond their main uses: fields, defaults, filters, each failure. */
+/** DevLake's contract for projects and blueprints, beyond their main uses: fields, defaults, filters, each failure. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeEachDatabase } from '../support/databases.ts'
 import { create, keysOf, ORIGIN, POLICY, refused, sorted, WRITTEN } from './support/contract.ts'
@@ -97,7 +97,7 @@ describeEachDatabase('contract of projects and blueprints', (test) => {
       expect((await api.ask('PATCH', at, { timeAfter })).body.timeAfter, timeAfter).toBe('2024-01-31T12:00:00.000Z')
     }
     expect((await api.ask('PATCH', at, { timeAfter: '0001-01-01T00:00:00Z' })).body.timeAfter).toBeNull()
-    // What is left out stays, null sets back.
+    // Omitted fields keep their values, and null resets a field.
     await api.ask('PATCH', at, { priority: 7, skipOnFail: true, labels: ['a', 'b'] })
     expect((await api.ask('PATCH', at, { Priority: null })).body).toMatchObject({
       priority: 0,

@@ -1,4 +1,4 @@
-/** What DevLake promises of pipelines, tasks and subtasks beyond their main uses: fields, filters, order, each failure. */
+/** DevLake's contract for pipelines, tasks and subtasks, beyond their main uses: fields, filters, order, each failure. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { insertRow, updateRows } from '../../src/control-plane/store.ts'
 import { pipelines, subtasks, tasks } from '../../src/system/pipelines.ts'
@@ -86,7 +86,7 @@ describeEachDatabase('contract of runs', (test) => {
     for (const task of first.tasks) expect(keysOf(task)).toEqual(sorted(...TASK))
     expect((await api.ask('GET', `/pipelines/${run.id}/logging.tar.gz`)).status).toBe(404)
 
-    // As a runner leaves it: one task failed, and with it the run.
+    // As a runner leaves it: one task failed, and therefore the run failed.
     const [last, second, done] = first.tasks
     const set = (id: number, status: string) => updateRows(test.database.kysely, tasks, { id }, { status })
     await updateRows(
@@ -151,7 +151,7 @@ describeEachDatabase('contract of runs', (test) => {
     }
     const answer = await summary('TASK_COMPLETED', 'TASK_RUNNING')
     expect(answer).toMatchObject({ count: 2, completionRate: 0.33, status: 'TASK_RUNNING' })
-    // Neither dora nor org nor refdiff collect anything.
+    // None of dora, org and refdiff collects anything.
     expect(answer.subtasks.map(({ id }: any) => id)).toEqual([first.id, second.id])
     expect(keysOf(answer.subtasks[0])).toEqual(
       [

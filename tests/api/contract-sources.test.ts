@@ -1,4 +1,4 @@
-/** What DevLake promises of connections, scopes and scope configs of every source, beyond their main uses. */
+/** DevLake's contract for connections, scopes and scope configs of every source, beyond their main uses. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { insertRow, updateRows } from '../../src/control-plane/store.ts'
 import { pipelines } from '../../src/system/pipelines.ts'
@@ -10,7 +10,7 @@ import { type Answer, startTestApi, type TestApi } from './support/test-api.ts'
 const TOKEN = 'a-token-that-is-never-shown'
 const NOWHERE = 'http://127.0.0.1:9/'
 
-/** A connection, a scope and a scope config of each source, and all fields that DevLake shows of them. */
+/** A connection, a scope and a scope config of each source, and all fields that DevLake returns for them. */
 const SOURCES = {
   github: {
     connection: { endpoint: NOWHERE, token: TOKEN },
@@ -81,7 +81,7 @@ describeEachDatabase('contract of data sources', (test) => {
     expect(status, text).toBe(expected)
     return body
   }
-  /** While a pipeline runs, nothing that it may read is deleted. */
+  /** Runs `body` while a pipeline is running: then nothing that the pipeline may read can be deleted. */
   async function whileRunning(body: () => Promise<void>): Promise<void> {
     const { kysely } = test.database
     const id = await insertRow(kysely, pipelines, { name: 'running', status: 'TASK_RUNNING' })
@@ -99,12 +99,12 @@ describeEachDatabase('contract of data sources', (test) => {
       expect(created).toMatchObject({ ...source.masked, name: 'one', proxy: '', rateLimitPerHour: 0 })
       expect(succeeded(await api.ask('GET', at))).toEqual(created)
       expect(succeeded(await api.ask('GET', base))).toEqual([created])
-      // `curl -d` says that it sends a form.
+      // `curl -d` declares its body as a form.
       const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' } }
       const renamed = succeeded(await api.ask('PATCH', at, JSON.stringify({ Name: 'two', unknown: [1] }), form))
       expect(renamed).toMatchObject({ ...created, name: 'two', updatedAt: expect.any(String) })
       expect(succeeded(await api.ask('PATCH', at))).toMatchObject({ name: 'two' })
-      // Sent back masked, or empty: the secret stays.
+      // A secret that is sent back masked or empty stays as it is.
       succeeded(await api.ask('PATCH', at, renamed))
       const secret = Object.keys(source.masked)[0] as string
       succeeded(await api.ask('PATCH', at, { [secret]: '' }))
@@ -126,7 +126,7 @@ describeEachDatabase('contract of data sources', (test) => {
       await refused(api, ['GET', `${base}/x`], 400)
       await refused(api, ['POST', `${at}x/test`], 400)
       await refused(api, ['POST', `${base}/999/test`], 400)
-      // Of several tokens some may work, so GitHub's are told one by one.
+      // Some of several tokens may work, so GitHub's test reports each token separately.
       await refused(api, ['POST', `${at}/test`], plugin === 'github' ? 200 : 503, /127\.0\.0\.1:9/)
       await refused(api, ['GET', `${at}/remote-scopes`], 503, /127\.0\.0\.1:9/)
       await refused(api, ['GET', `${base}/999/remote-scopes`], 404)
@@ -154,7 +154,7 @@ describeEachDatabase('contract of data sources', (test) => {
       expect(put._raw_data_table).toBe(`_raw_${plugin}_scopes`)
       expect(put._raw_data_params).toBe(JSON.stringify(source.params(id)))
       expect(succeeded(await api.ask('GET', one))).toMatchObject({ scope: put, scopeConfig: { id: config.id } })
-      // All columns are written: what is left out is gone.
+      // All columns are written: omitted fields are cleared.
       const [again] = succeeded(await api.ask('PUT', at, { data: [source.scope] }))
       expect(keysOf(again)).toEqual([...fields].sort())
       expect(succeeded(await api.ask('GET', one))).toEqual({ scope: again })
@@ -287,7 +287,7 @@ describeEachDatabase('contract of data sources', (test) => {
     }
     const { id, ...created } = succeeded(await api.ask('POST', base, app), 201)
     expect(created).toMatchObject({ authMethod: 'AppKey', appId: '1', installationId: 2, token: '' })
-    // Only what belongs to the way of signing in is looked at.
+    // Only the fields of the chosen authentication method are checked.
     succeeded(await api.ask('PATCH', `${base}/${id}`, { token: '' }))
     await refused(api, ['PATCH', `${base}/${id}`, { authMethod: 'AccessToken' }], 400, /token is missing/)
     succeeded(await api.ask('DELETE', `${base}/${id}`))

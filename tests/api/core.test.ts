@@ -1,4 +1,4 @@
-/** Projects, blueprints, keys, store, plugins: a success and each listed failure of every endpoint. */
+/** Projects, blueprints, keys, store and plugins: a success and each listed failure of every endpoint. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
@@ -129,7 +129,7 @@ describeEachDatabase('core endpoints', (test) => {
     for (const [query, count] of [
       ['type=CUSTOM', 1],
       ['type=MANUAL', 0],
-      ['type=DAILY', 1], // of the project made above
+      ['type=DAILY', 1], // the blueprint of the project made above
       ['enable=false', 1],
       ['label=weekly', 0],
       ['isManual=false&type=MANUAL', 2],

@@ -1,4 +1,4 @@
-/** Fields of users on domain tables, CSV files into domain tables, and a plan that fills the fields. */
+/** Custom fields on domain tables, imports of CSV files into domain tables, and a plan that fills the fields. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readAll } from '../../src/database/read.ts'
@@ -35,7 +35,7 @@ describeEachDatabase('customize', (test) => {
     if (!table) throw new Error(name)
     return readAll(test.database, { table: await withFields(test.database, table), isLiteral: true })
   }
-  /** Every row of every table that imports write. */
+  /** Returns every row of every table that imports write. */
   const everything = async () => {
     const names = ['issues', 'issue_labels', 'board_issues', 'boards', 'accounts', 'sprints', 'board_sprints']
     const all = [...names, 'sprint_issues', 'issue_commits', 'issue_repo_commits', 'issue_changelogs', 'qa_apis']
@@ -155,7 +155,7 @@ describeEachDatabase('customize', (test) => {
       ['float', '0.00014', 0.00014],
     ] as const) {
       await field('x_any', type)
-      // Twice: what is there already is replaced by another way than what is new.
+      // Imported twice, because existing rows are written in another way than new ones.
       for (let time = 0; time < 2; time++) {
         const sent = await send('issues', lines('id,x_any', `a:1,${value}`), { ...board, incremental: 'true' })
         expect(sent, type).toMatchObject({ status: 200, body: DONE })
@@ -218,7 +218,7 @@ i:2,NULL,,NULL,,,,NULL,"s:1,s:2",\r
     ])
     expect((await rowsOf('board_issues')).map(({ issue_id }) => issue_id)).toEqual(['i:1', 'i:2'])
 
-    // Columns that the file does not have stay as they are; a list that it has is replaced.
+    // Columns that are not in the file keep their values. A list that is in the file is replaced.
     const more = { ...board, incremental: 'true' }
     expect((await send('issues', lines('id,title,labels', 'i:1,new,three', 'i:3,third,'), more)).status).toBe(200)
     expect(await rowsOf('issues')).toMatchObject([
@@ -229,7 +229,7 @@ i:2,NULL,,NULL,,,,NULL,"s:1,s:2",\r
     expect((await rowsOf('issue_labels')).map(({ label_name }) => label_name)).toEqual(['three'])
     expect(await rowsOf('sprint_issues')).toHaveLength(3)
 
-    // What is on another board too is not touched by a whole import.
+    // A full import does not touch issues that are also on another board.
     await send('issues', lines('id', 'i:2'), { boardId: 'b:2', boardName: 'Other' })
     expect((await send('issues', lines('id,title', 'i:4,fourth'), board)).status).toBe(200)
     expect((await rowsOf('issues')).map(({ id }) => id)).toEqual(['i:2', 'i:4'])
@@ -256,7 +256,7 @@ i:2,NULL,,NULL,,,,NULL,"s:1,s:2",\r
     const board = { boardId: 'b:1' }
     const commits = lines('issue_id,commit_sha', 'i:4,aaa', 'i:2,bbb', 'gone,ccc')
     expect(await send('issue_commits', commits, board)).toMatchObject({ status: 200, body: DONE })
-    // Of i:2, which is on another board, nothing is deleted; what is on no board goes with the import it came by.
+    // Commits of i:2 stay, because it is on another board. Commits of issues on no board are removed with the import that brought them.
     expect((await send('issue_commits', lines('issue_id,commit_sha', 'i:4,ddd'), board)).status).toBe(200)
     expect((await rowsOf('issue_commits')).map(({ commit_sha }) => commit_sha)).toEqual(['bbb', 'ddd'])
 
@@ -339,7 +339,7 @@ i:2,NULL,,NULL,,,,NULL,"s:1,s:2",\r
       { id: 'e:1', is_invalid: false, qa_project_id: 'q:1' },
       { id: 'e:2', is_invalid: true },
     ])
-    // A full import of test cases is where a project starts again; one that adds takes nothing away.
+    // A full import of test cases resets its project, and an incremental one removes nothing.
     await send('qa_apis', lines('id,name', 'a:3,New'), project)
     await send('qa_test_cases', lines('id,name', 't:2,More'), { ...named, incremental: 'true' })
     const left = async () =>

@@ -1,4 +1,4 @@
-/** Dashboards over HTTP: ranges, one's own, public links, and marks on pictures of time. */
+/** Dashboards over HTTP: time ranges, dashboards of users, public links, and annotations on time charts. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -199,7 +199,7 @@ describeEachDatabase('dashboards over HTTP', (test) => {
     expect(own.body).toEqual(theirs.body)
     const before = await as(null, 'GET', `/v1/shared/${token}/panels/change-lead-time?period=before`)
     expect(before.body.to).toBe(new Date(Date.parse(FROM) - 1).toISOString())
-    // Nothing else than what was shared.
+    // The link gives access only to what was shared.
     const other = await as(
       null,
       'GET',

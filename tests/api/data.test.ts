@@ -1,4 +1,4 @@
-/** What is stored of a scope, one record through the layers, and fields of users filled from paths of raw records. */
+/** The stored data of a scope, one record through all layers, and custom fields filled from paths in raw records. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { jira as jiraPlugin } from '../../src/plugins/jira/plugin.ts'
@@ -75,7 +75,7 @@ describeEachDatabase('data', (test) => {
     expect(found.get(RAW)).toMatchObject({ layer: 'raw', count: 3, isMore: false, origins: [] })
     expect(found.get('_tool_jira_issues')).toMatchObject({ layer: 'tool', count: 3, origins: [RAW] })
     expect(found.get('issues')).toMatchObject({ layer: 'domain', count: 3, origins: [RAW] })
-    // Epics are few: what most rows were made from is offered first, whatever it is called.
+    // The origin of most rows comes first, whatever its name. Epics are few.
     const { kysely } = test.database
     const made = (from: string) =>
       kysely.updateTable('issues').set({ _raw_data_table: from }).where('issue_key', '=', 'SHOP-3').execute()
@@ -122,7 +122,7 @@ describeEachDatabase('data', (test) => {
     const { status, body } = await ask({ id: cells.id })
     expect(status).toBe(200)
     expect(body).toMatchObject({ table: 'issues', place, row: { record, cells: { issue_key: 'SHOP-1' } } })
-    // What the record is not there for is said to be so, instead of leading nowhere.
+    // If the raw record is missing, the answer says so instead of linking to nothing.
     const { kysely } = test.database
     await kysely.updateTable('issues').set({ _raw_data_id: 99_999 }).where('id', '=', cells.id).execute()
     expect((await ask({ id: cells.id })).body).toMatchObject({ place, row: { record: null } })

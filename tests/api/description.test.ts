@@ -1,11 +1,11 @@
-/** Every route is described, and every description is served. */
+/** Every route is described, and every described route is served. */
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { plugins } from '../../src/plugins/index.ts'
 import { describeOneDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
-/** Every route of DevLake but those of single plugins. */
+/** All routes of DevLake except those of single plugins. */
 const REFERENCE = `
 GET /ping, GET /ready, GET /health, GET /version, GET /proceed-db-migration, GET /swagger/doc.json,
 GET /swagger/index.html, GET /auth/methods, GET /auth/login, GET /auth/callback, POST /auth/logout, GET /auth/userinfo,
@@ -17,7 +17,7 @@ POST /pipelines, GET /pipelines, GET /pipelines/{id}, DELETE /pipelines/{id}, GE
 GET /pipelines/{id}/subtasks, POST /pipelines/{id}/rerun, GET /pipelines/{id}/logging.tar.gz, POST /tasks/{id}/rerun,
 GET /api-keys, POST /api-keys, PUT /api-keys/{id}, DELETE /api-keys/{id}, GET /store/{key}, PUT /store/{key},
 GET /plugins, GET /plugininfo, POST /push/{tableName}, GET /domainlayer/repos`
-/** Below /plugins/<name>/. */
+/** Routes below /plugins/<name>/. */
 const OF_SOURCE = `
 POST test, GET connections, POST connections, GET connections/{connectionId}, PATCH connections/{connectionId},
 DELETE connections/{connectionId}, POST connections/{connectionId}/test,
@@ -56,13 +56,13 @@ describeOneDatabase('the description', (test) => {
   it('is OpenAPI 3.1, as JSON and as a page', async () => {
     expect(document.openapi).toBe('3.1.0')
     expect((await api.ask('GET', '/swagger')).body.openapi).toBe('3.1.0')
-    // tests/web/reference.test.ts opens it; without a built client it leads to the JSON.
+    // tests/web/reference.test.ts opens this page. Without a built client it links to the JSON.
     const page = await api.ask('GET', '/api/swagger/index.html', undefined, { headers: { accept: 'text/html' } })
     expect(page.text).toContain('<a href="/swagger/doc.json">')
   })
 
   it('is the same made route by route, when it is asked for, as made at once', async () => {
-    // The answers of this one are checked by the description of the one above, so its own is made when it is asked for.
+    // The description above checks the answers of this server, so its own description is made only when it is requested.
     const asked = await startTestApi(test.database)
     const atOnce = await startTestApi(test.database, {}, [...plugins])
     expect((await asked.ask('GET', '/swagger/doc.json')).body).toEqual((atOnce.server as any).swagger())
@@ -79,11 +79,11 @@ describeOneDatabase('the description', (test) => {
       const url = path.replace('rest/{path}', 'rest/*').replace(/\{(\w+)\}/g, ':$1')
       expect(api.server.hasRoute({ method: method as 'GET', url }), each).toBe(true)
     }
-    // The router names the methods of each place in its tree; HEAD comes with GET.
+    // The router prints the methods of each place in its tree. HEAD comes with GET.
     const served = [...api.server.printRoutes().matchAll(/\(([A-Z, ]+)\)$/gm)]
       .flatMap(([, methods = '']) => methods.split(', '))
       .filter((method) => method !== 'HEAD')
-    // Files of the web client are no part of the interface.
+    // Files of the web client are not part of the interface.
     expect(served.length).toBe(described.length + 1)
     expect(api.server.hasRoute({ method: 'GET', url: '/assets/*' })).toBe(true)
   })
@@ -169,7 +169,7 @@ describeOneDatabase('the description', (test) => {
         value,
       })),
     )
-    // Makers first: what they make is used by the others.
+    // Routes that create things come first, because the other routes use these things.
     const isMaker = ({ path }: { path: string }) => !path.includes('{')
     const sorted = [...examples.filter(isMaker), ...examples.filter((each) => !isMaker(each))]
     expect(sorted.length).toBeGreaterThan(25)
@@ -184,12 +184,12 @@ describeOneDatabase('the description', (test) => {
   it('tells an address that has other methods from one that nobody knows', async () => {
     for (const [path, methods] of Object.entries<any>(document.paths)) {
       const url = path.replace(/\{\w+\}/g, '1')
-      // `lint` may also be the id of a switch.
+      // `lint` could also be the id of a switch.
       const [method = ''] = ['put', 'delete', 'patch', 'post', 'options'].filter(
         (each) => !methods[each] && !path.endsWith('/lint'),
       )
       if (method === '') continue
-      // A body that cannot be read is not read.
+      // The unreadable body is not parsed.
       const answer = await api.ask(method.toUpperCase(), url, '{')
       expect(answer.status, `${method} ${url} ${answer.text}`).toBe(405)
       expect(answer.body).toMatchObject({ code: 0, success: false, message: expect.stringMatching(/has no method/) })
@@ -197,7 +197,7 @@ describeOneDatabase('the description', (test) => {
       expect(answer.headers.allow.split(', ')).toEqual(allowed.sort())
     }
     expect((await api.ask('GET', '/nowhere')).status).toBe(404)
-    // A file that an older client asks for after an update.
+    // An older client may ask for such a file after an update.
     expect((await api.ask('GET', '/assets/nothere.js')).status).toBe(404)
     expect((await api.ask('POST', '/assets/nothere.js', '{')).status).toBe(405)
     expect((await api.ask('POST', '/nowhere', '{')).status).toBe(404)
@@ -211,7 +211,7 @@ describeOneDatabase('the description', (test) => {
       const isOpen = operation.security.some((each: object) => Object.keys(each).length === 0)
       const url = path.replace(/\{\w+\}/g, '1')
       for (const headers of [{}, { authorization: 'Bearer wrong' }, { cookie: 'session=wrong' }]) {
-        // Each from an address of its own: attempts are counted.
+        // Each request has a different address, because attempts are counted per address.
         const remoteAddress = `10.0.${++address >> 8}.${address & 255}`
         const sent = { method: method as 'GET', url, headers, remoteAddress }
         const { statusCode } = await locked.server.inject(isOpen ? { ...sent, method: 'GET' } : sent)

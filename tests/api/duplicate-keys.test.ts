@@ -1,4 +1,4 @@
-/** A name that is taken is the user's to change; any other key that exists already is a fault of Weir, which its log tells. */
+/** A name that is taken is an error of the user. Any other duplicate key is an error in Weir, and is logged. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { insertRow, insertRows, updateRows } from '../../src/control-plane/store.ts'

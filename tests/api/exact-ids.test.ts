@@ -1,4 +1,4 @@
-/** Ids past 2^53, in and out of the API. */
+/** Ids above 2^53 pass through the API unchanged, in both directions. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'

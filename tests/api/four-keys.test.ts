@@ -1,4 +1,4 @@
-/** The four keys of many projects at once are those of each alone. */
+/** The four keys of many projects at once equal those of each project alone. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { write } from '../../src/database/write.ts'
 import { fourKeys } from '../../src/metrics/index.ts'

@@ -1,4 +1,4 @@
-/** From nothing to measured deliveries: over HTTP alone, and from one file. */
+/** From an empty database to measured deliveries: over HTTP alone, and from one file. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -26,7 +26,7 @@ const world = {
   ],
 }
 
-/** What one run of the project has left in the domain layer. */
+/** Counts the rows that a run of the project has left in the domain layer. */
 async function domainRows(url: string): Promise<Record<string, number>> {
   const database = await openDatabase(url)
   try {
@@ -44,7 +44,7 @@ async function domainRows(url: string): Promise<Record<string, number>> {
   }
 }
 
-/** Every text cell of every table. */
+/** Returns all rows of all tables as one text. */
 async function dump(url: string): Promise<string> {
   const database = await openDatabase(url)
   try {
@@ -93,7 +93,7 @@ async function overHttp(test: TestDatabase, github: FakeGithub, databaseUrl: str
     const web = offered.find(({ fullName }: any) => fullName === 'acme/web')
     const config = await ask('POST', `${at}/scope-configs`, {
       name: 'rules',
-      // Git history needs a server to clone from, which is another test's matter.
+      // Git history needs a server to clone from, which another test covers.
       entities: ['TICKET', 'CODEREVIEW', 'CROSS', 'CICD'],
       deploymentPattern: 'deploy',
       envNamePattern: '(?i)prod(.*)',
@@ -189,7 +189,7 @@ projects:
   const exported = await run('config', 'export')
   expect(exported.output).toContain('env: FAKE_TOKEN')
   expect(exported.output).toContain('acme/*')
-  // Standard output by its usual name, and no file of that name.
+  // `-` means standard output, and no file of that name is written.
   expect((await run('config', 'export', '-')).output).toBe(exported.output)
   expect(existsSync('-')).toBe(false)
   const nowhere = join(dirname(file), 'no', 'weir.yaml')
@@ -200,7 +200,7 @@ projects:
   const collected = await run('collect', 'shop')
   expect(collected, collected.output + collected.errors).toMatchObject({ code: 0 })
   expect(collected.output).toMatch(/Run \d+: completed/)
-  // A line for each task that begins or ends, and none for its progress.
+  // One line for each task that begins or ends, and none for its progress.
   const lines = collected.output.split('\n').filter((line) => /^\d+\/\d+ tasks ended/.test(line))
   const tasks = Number(/\/(\d+) tasks ended/.exec(collected.output)?.[1])
   expect(lines.length).toBeGreaterThanOrEqual(tasks)
@@ -220,7 +220,7 @@ projects:
   ])
 }
 
-// What they ask of a database is asked of both by the tests of the routes, of the commands, and of planted secrets.
+// One engine is enough: tests of the routes, of the commands and of planted secrets use both.
 describeOneDatabase('from an empty start, over HTTP', (test) => {
   it('over HTTP alone, leaving no secret anywhere', async () => {
     const github = await startFakeGithub({ world })

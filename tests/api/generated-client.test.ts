@@ -1,4 +1,4 @@
-/** A client that another program makes from our description: it compiles, and it works. */
+/** A client that another program generates from our description compiles and works. */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
@@ -11,7 +11,7 @@ import { startTestApi, type TestApi } from './support/test-api.ts'
 const root = dirname(dirname(import.meta.dirname))
 
 describeOneDatabase('a generated client', (test) => {
-  // Where it finds the packages that it imports.
+  // In this folder the client finds the packages that it imports.
   const folder = join(root, 'node_modules/.cache', `generated-client-${test.engine}`)
   const file = join(folder, 'client.ts')
   let api: TestApi
@@ -22,7 +22,7 @@ describeOneDatabase('a generated client', (test) => {
     const description = join(folder, 'doc.json')
     writeFileSync(description, (await api.ask('GET', '/swagger/doc.json')).text)
     writeFileSync(file, await generateSource(description))
-    // Node reads no types below node_modules.
+    // Node does not strip types below node_modules.
     const plain = join(folder, 'client.mjs')
     writeFileSync(plain, stripTypeScriptTypes(readFileSync(file, 'utf8'), { mode: 'transform' }))
     client = await import(plain)

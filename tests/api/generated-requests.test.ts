@@ -8,14 +8,14 @@ import { describeEachDatabase } from '../support/databases.ts'
 import { type GeneratedRequest, generatedRequests } from './support/requests-from-description.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
-/** On each engine; `tests/hostile/requests.test.ts` sends others. */
+/** The number of requests per engine. `tests/hostile/requests.test.ts` sends other requests. */
 const REQUESTS = Number(process.env.GENERATED_REQUESTS ?? (process.env.FULL_SIZE === 'true' ? 20_000 : 4000))
 const PLANTED = 'ghp_plantedplantedplantedplantedplanted'
 const DEADLINE_MS = 60_000
-/** Sent at once, as by several clients. */
+/** Requests that are sent at once, as by several clients. */
 const BATCH = 20
 
-/** Nothing outside this machine is ever asked, whatever a request leaves out. */
+/** No request leaves this machine, even if it omits the endpoint. */
 const askOnly = (local: string): readonly Plugin[] =>
   plugins.map((plugin) => {
     if (!plugin.source) return plugin
@@ -25,13 +25,13 @@ const askOnly = (local: string): readonly Plugin[] =>
     return { ...plugin, source: { ...plugin.source, connection: { ...connection, endpoint: local, fields } } }
   })
 
-/** Another server as one meets them: pages, errors, JSON of any shape. */
+/** A server with typical answers: pages, errors, JSON of any shape. */
 async function startStranger(): Promise<Server> {
   const bodies = ['[]', '{}', 'null', '<html></html>', '{"items":[]}', '[{"id":1}]', '{"message":"no"}', '']
   let count = 0
   const server = createServer((_request, response) => {
     count++
-    // Not 500: the proxy passes a status on as it is.
+    // Never 500, because the proxy passes the status on unchanged.
     response.writeHead([200, 200, 404, 503, 401][count % 5] as number, { 'content-type': 'application/json' })
     response.end(bodies[count % bodies.length])
   })
@@ -52,7 +52,7 @@ describeEachDatabase('generated requests', (test) => {
       for (const plugin of ['github', 'jira', 'circleci', 'webhook']) {
         await api.server.inject({ method: 'POST', url: `/plugins/${plugin}/connections`, payload: body })
       }
-      // A connection with scopes is not deleted.
+      // A connection with scopes cannot be deleted, so it stays available.
       const scopes = { data: [{ githubId: index + 1, name, fullName: `acme/${name}` }] }
       await api.server.inject({
         method: 'PUT',
@@ -92,7 +92,7 @@ describeEachDatabase('generated requests', (test) => {
       seen.set(status, (seen.get(status) ?? 0) + 1)
       expect(text.includes(PLANTED), `${method} ${url} answered a secret: ${text}`).toBe(false)
     }
-    // Not only refusals: what is generated reaches every part.
+    // Not all requests are refused: the generated ones reach every part.
     for (const status of [200, 201, 400, 401, 404, 409])
       expect(seen.get(status) ?? 0, String(status)).toBeGreaterThan(0)
     expect(api.log()).not.toContain(PLANTED)

@@ -1,4 +1,4 @@
-/** GitLab over the API: a connection, its test, what it offers, its names, and the plan of a project. */
+/** GitLab over the API: a connection, its test, its scopes, its names, and the plan of a project. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { DEFAULT_TOKEN, type FakeGitlab, startFakeGitlab } from '../fake-gitlab/fake-gitlab.ts'
 import { describeOneDatabase } from '../support/databases.ts'
@@ -63,7 +63,7 @@ describeOneDatabase('gitlab', (test) => {
       expect(answer.body.message).toMatch(says)
       expect(answer.text).not.toMatch(/glpat-|wrong-token/)
     }
-    gitlab.violations.length = 0 // the wrong endpoint
+    gitlab.violations.length = 0 // the wrong endpoint caused violations
   })
 
   it('offers the own account and the groups, with subgroups before projects', async () => {

@@ -1,4 +1,4 @@
-/** Nobody is believed without proof: proxies, cookies, keys, names of this server. */
+/** Proxies, cookies, keys and host names are trusted only with proof. */
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -11,7 +11,7 @@ const TOKEN = 'an-access-token-for-tests'
 const PROXY_SECRET = 'a secret of the proxy'.replaceAll(' ', '-').padEnd(40, 'x')
 type Headers = Record<string, string>
 
-/** As written: clients and test doubles take a fragment off. */
+/** Sends the path exactly as written: clients and test doubles would remove a fragment. */
 const overSocket = (api: TestApi, path: string, key: string): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
     const { port } = api.server.server.address() as AddressInfo
@@ -61,7 +61,7 @@ describeEachDatabase('identity', (test) => {
       expect(await get(api, '/v1/audit', by('staff'))).toBe(403)
       const { body } = await api.ask('GET', '/v1/access', undefined, { headers: by('staff') })
       expect(body).toEqual({ id: 'proxy:ada', name: 'ada', roles: [{ role: 'viewer' }] })
-      // Its cookie is sent by any page: changes must come from a page of this server.
+      // Any page can make the browser send the proxy's cookie, so changes must come from a page of this server.
       const elsewhere = { ...by('staff'), origin: 'https://evil.example' }
       expect((await api.ask('PUT', '/store/x', {}, { headers: elsewhere })).body.message).toMatch(/another site/)
     })
@@ -73,10 +73,10 @@ describeEachDatabase('identity', (test) => {
       })
       for (let count = 0; count < 20; count++) await get(api, '/projects', from('203.0.113.7'))
       expect(await get(api, '/projects', from('203.0.113.7'))).toBe(429)
-      // What the client wrote before its own address is no address.
+      // Text that the client itself put before its own address does not count.
       expect(await get(api, '/projects', from('198.51.100.1, 203.0.113.7'))).toBe(429)
       expect(await get(api, '/projects', from('203.0.113.8'))).toBe(401)
-      // Whoever has the right one is not shut out by those who guess.
+      // A client with the right token is not locked out by others who guess.
       expect(await get(api, '/projects', from('203.0.113.7', TOKEN))).toBe(200)
       for (let count = 0; count < 20; count++) await get(api, '/projects', from(`2001:db8:1:2::${count}`))
       expect(await get(api, '/projects', from('2001:db8:1:2::ffff'))).toBe(429)
@@ -84,7 +84,7 @@ describeEachDatabase('identity', (test) => {
       for (const path of ['/health', '/ping', '/ready', '/api/health']) {
         expect(await get(api, path, from('203.0.113.7')), path).toBe(200)
       }
-      // A key is a key, also where probes are.
+      // A request with a key is counted, even on a path of probes.
       expect(await get(api, '/rest/ping', from('203.0.113.7'))).toBe(429)
       const client = { 'x-forwarded-for': '203.0.113.9' }
       for (let count = 0; count < 200; count++) await get(api, '/version', client)
@@ -195,11 +195,11 @@ describeEachDatabase('identity', (test) => {
       }
       const done = await signIn(api)
       expect(done).toMatchObject({ status: 303, headers: { location: '/projects' } })
-      // A session is no state of a sign-in, although both are signed here.
+      // A session cookie is not accepted as the state of a sign-in, although both are signed here.
       const session = cookiesOf(done).devlake_session as string
       const swapped = { headers: { cookie: `devlake_oauth_state=${session}` } }
       expect((await api.ask('GET', '/auth/callback?code=c&state=s', undefined, swapped)).status).toBe(400)
-      // The provider would refuse the code itself; here it is not even asked.
+      // The provider would refuse the code. Here it is not even asked.
       const again = await provider.approve((await api.ask('GET', '/auth/login')).headers.location)
       const replayed = again.replace(/state=[^&]+/, `${/state=[^&]+/.exec(done.back)?.[0]}`)
       const answer = await api.ask('GET', `/auth/callback${replayed}`, undefined, { headers: { cookie: done.cookie } })

@@ -1,4 +1,4 @@
-/** What the first page and the settings show of an installation. */
+/** The data about an installation on the first page and in the settings. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { collectedElsewhere } from '../../src/control-plane/collected-elsewhere.ts'
 import { recordUse } from '../../src/control-plane/connection-states.ts'
@@ -58,7 +58,7 @@ describeEachDatabase('the state of an installation', (test) => {
     await recordUse(test.database.kysely, { plugin: 'github', connectionId, failure: '401' })
     const issues = { ...of, raw_table: '_raw_github_api_issues' }
     await write(test.database, [
-      // Parts of one list, another that failed as a whole, and one that came.
+      // Two parts of one list failed, another list failed as a whole, and one list arrived.
       ...['', 'page 2'].map((list) => gaps.row({ ...issues, list, kind: 'lost', address: '/issues', attempts: 1 })),
       receipts.row({ ...issues, status: 'gap' }),
       receipts.row({ ...of, raw_table: '_raw_github_api_runs', status: 'failed' }),
@@ -87,7 +87,7 @@ describeEachDatabase('the state of an installation', (test) => {
       gaps: { count: 2, scopes: 1 },
       quarantined: 0,
     })
-    // A run fails for more reasons than the connection: it says no more than that it failed.
+    // A run can fail for other reasons than the connection, so the answer says only that it failed.
     await recordUse(test.database.kysely, { plugin: 'github', connectionId, failure: '404', pipelineId: run.id })
     const [troubled] = (await api.ask('GET', '/v1/attention')).body.connections
     expect(troubled).toMatchObject({ message: '404', failedRun: run.id })
@@ -186,7 +186,7 @@ describeEachDatabase('the state of an installation', (test) => {
       ['database', 'good'],
       ['clock', 'good'],
       ['disk', 'good'],
-      // Nobody takes runs in a server without a runner.
+      // A server without a runner does not execute runs.
       ['runner', 'bad'],
     ])
   })

@@ -1,4 +1,4 @@
-/** Jenkins over the API: a connection, its test, the tree of what it offers, and a project that collects from it. */
+/** Jenkins over the API: a connection, its test, the tree of its jobs, and a project that collects from it. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type FakeJenkins, startFakeJenkins, TOKEN, USER } from '../fake-jenkins/fake-jenkins.ts'
 import { describeOneDatabase } from '../support/databases.ts'
@@ -95,7 +95,7 @@ describeOneDatabase('jenkins', (test) => {
     fake.add('freestyle', 'loop/job')
     fake.circular.add('loop')
     expect((await childrenOf('/job/loop')).children.map(({ id }: any) => id)).toEqual(['loop/job'])
-    // What may not be seen is not offered, and asked for it is nowhere.
+    // A folder that the account may not see is not offered, and cannot be opened.
     fake.hidden.add('loop')
     expect((await childrenOf()).children.map(({ name }: any) => name)).not.toContain('loop')
     expect((await api.ask('GET', at('/remote-scopes?groupId=/job/loop'))).status).toBeGreaterThanOrEqual(400)

@@ -1,4 +1,4 @@
-/** Names that rules speak of, asked of the source and stored, the rules that they suggest, and what patterns match. */
+/** Names from the source and from the database that rules can use, the rules that they suggest, and matches of patterns. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { write } from '../../src/database/write.ts'
@@ -86,7 +86,7 @@ describeEachDatabase('names and patterns', (test) => {
     expect(Object.keys(found.of('workflows')).length).toBeGreaterThan(0)
     expect(found.suggested('envNamePattern')).toMatchObject({ value: '(?i)^live$', reason: 'live (2) looks like it.' })
     expect(found.suggested('issueTypeIncident')).toMatchObject({ value: '(?i)^outage$' })
-    // Deployments are told as such: builds need not be read as deployments.
+    // GitHub has deployments of its own, so builds need not be read as deployments.
     expect(found.suggested('deploymentPattern')).toMatchObject({
       value: '',
       reason: expect.stringContaining('Not needed'),
@@ -137,7 +137,7 @@ describeEachDatabase('names and patterns', (test) => {
       value: '(?i)prod(.*)',
       reason: 'Matches production (2) and prod-eu (1).',
     })
-    // In use by nothing yet: it is made for all.
+    // A scope config that nothing uses yet counts the names of all scopes.
     expect((await names('github', connectionId, `&scopeConfigId=${config.id}`)).of('environments')).toEqual(
       all.of('environments'),
     )

@@ -1,4 +1,4 @@
-/** The organisation's CSV files: read, changed in a spreadsheet, given back. */
+/** The organisation's CSV files: downloaded, changed in a spreadsheet, and uploaded again. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readAll } from '../../src/database/read.ts'
 import { write } from '../../src/database/write.ts'
@@ -45,7 +45,7 @@ describeEachDatabase('files of the organisation', (test) => {
   const get = async (name: string) => (await api.ask('GET', url(name))).text
   const put = (name: string, file: string | Buffer | undefined) => upload(api, 'PUT', url(name), file)
   const TABLES = [teams, users, teamUsers, accounts, userAccounts, projectMapping]
-  /** All but the times of writing. */
+  /** Returns all rows without their times of writing. */
   const everything = async () =>
     Object.fromEntries(
       await Promise.all(
@@ -71,7 +71,7 @@ describeEachDatabase('files of the organisation', (test) => {
       expect(text.startsWith(`${HEADERS[name]}\r\n`)).toBe(true)
       expect((await api.ask('GET', `${url(name)}?fake_data=false`)).text).toBe(`${HEADERS[name]}\r\n`)
       expect((await api.ask('GET', `${url(name)}?fake_data=perhaps`)).status).toBe(400)
-      // A sample is a file that can be given back.
+      // A downloaded sample can be uploaded again.
       expect(await put(name, text)).toMatchObject({ status: 200, body: DONE })
       expect(await get(name)).toBe(text)
     }
@@ -100,7 +100,7 @@ describeEachDatabase('files of the organisation', (test) => {
       const file = await get(name)
       expect(await put(name, file), name).toMatchObject({ status: 200, body: DONE })
       expect(await get(name)).toBe(file)
-      // As another program would write it.
+      // The same file as another program would write it.
       expect(
         (await put(name, `\ufeff${file.replaceAll('\r\n', '\n').replaceAll('a\nline', 'a\r\nline')}`)).status,
       ).toBe(200)
@@ -121,7 +121,7 @@ describeEachDatabase('files of the organisation', (test) => {
       { id: '1', name: 'One', alias: '', sorting_index: 0 },
       { id: '2', sorting_index: 7 },
     ])
-    // Columns in any order, with what is missing left empty.
+    // Columns may be in any order, and missing ones are left empty.
     await put('users', lines('TeamIds,Id', '1; 2;;1,x', ',y'))
     expect((await readAll(test.database, { table: users })).map(({ id }) => id)).toEqual(['x', 'y'])
     expect((await readAll(test.database, { table: teamUsers })).map((each) => [each.team_id, each.user_id])).toEqual([

@@ -1,6 +1,6 @@
 /**
- * Everything that can be asked, by everybody whose role ends somewhere: nothing of another project is shown, changed or
- * run. Requests are made from what routes say of themselves, with the ids of the other project in them.
+ * Every route, requested by everyone whose role is limited: nothing of another project is shown, changed or run. Requests are
+ * made from the descriptions of the routes, with ids of the other project in them.
  */
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
@@ -34,12 +34,12 @@ const rank = (role: string) => ROLES.indexOf(role as (typeof ROLES)[number])
 const AUTH_TOKENS = Object.entries(TOKENS)
   .map(([name, token], index) => `t${index}:${roleOf(name as Name)}${isOfShop(name as Name) ? '@shop' : ''}:${token}`)
   .join(',')
-/** Stands in everything that is the bank's. */
+/** A text that is in everything of the project `bank`. */
 const SECRET = 'goldbar'
 const REPO = 'github:GithubRepo:1:7'
 const DAY = new Date(Date.now() - 86_400_000)
 const OPEN: readonly string[] = ['probe', 'anyone', 'signed']
-/** What asking alone leaves behind. */
+/** Tables that reading alone writes to. */
 const OF_ASKING = ['_weir_audit_entries', '_weir_own_dashboards']
 
 describeEachDatabase('other projects', (test) => {
@@ -95,7 +95,7 @@ describeEachDatabase('other projects', (test) => {
   })
   afterAll(() => api.close())
 
-  /** Every row of every table. */
+  /** Returns every row of every table. */
   async function contents() {
     const found: Record<string, string> = {}
     for (const { name } of allTables) {
@@ -109,7 +109,7 @@ describeEachDatabase('other projects', (test) => {
 
   const routes = () => {
     const { laws } = api.server as unknown as { laws: readonly LawfulRoute[] }
-    // Sources have the same routes each.
+    // All sources have the same routes, so a few stand for them.
     const isOne = ({ url }: LawfulRoute) => isFull || !/^\/plugins\/(?!github\/|webhook\/|customize\/|org\/)/.test(url)
     return laws.filter((law) => law.method !== 'HEAD' && isOne(law) && !OPEN.includes(law.least))
   }
@@ -129,7 +129,7 @@ describeEachDatabase('other projects', (test) => {
       for (const [name, token] of Object.entries(TOKENS) as [Name, string][]) {
         const has = rank(roleOf(name)) >= rank(least)
         const mayPass = has && (!isOfShop(name) || reach === 'somewhere')
-        // What those may who have a role everywhere is looked at elsewhere, and would change what is compared here.
+        // Roles that hold everywhere are tested elsewhere. Here their requests would change the rows that are compared.
         if (mayPass && !isOfShop(name)) continue
         asked++
         const answer = await as(token, method, url, body)
@@ -144,7 +144,7 @@ describeEachDatabase('other projects', (test) => {
     }
     expect(troubles).toEqual([])
     expect(asked).toBeGreaterThan(500)
-    // There is something to see for those who may.
+    // People with the right role do see something.
     expect(shown).toBeGreaterThan(20)
     expect(await contents()).toEqual(before)
   })

@@ -1,4 +1,4 @@
-/** Runs over the API: created, watched, cancelled, run again; nothing works on them here. */
+/** Runs over the API: created, watched, cancelled, run again. No runner executes them here. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What helps those who write schedules and plans by hand. */
+/** Answers that help people who write schedules and plans by hand. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { plugins } from '../../src/plugins/index.ts'
 import { describeOneDatabase } from '../support/databases.ts'

@@ -1,4 +1,4 @@
-/** A filter that nobody knows is refused, or at least told: on every route that there is. */
+/** On every route an unknown filter is refused, or at least reported. */
 import { globSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -16,13 +16,13 @@ interface Operation {
   readonly path: string
   readonly url: string
   readonly parameters: readonly Parameter[]
-  /** Of what it takes: uploads are refused without. */
+  /** Headers that the operation requires: uploads are refused without their content type. */
   readonly headers: Readonly<Record<string, string>>
 }
 
 const takesList = ({ type, anyOf = [] }: any): boolean => type === 'array' || anyOf.some(takesList)
 
-/** What is sent on to another server as it is, and what other servers send to us as they like. */
+/** Requests that Weir forwards unchanged to another server, and requests that other servers send with parameters of their choice. */
 const takesAny = ({ method, path }: Operation) =>
   path.endsWith('/proxy/rest/{path}') ||
   path === '/auth/callback' ||
@@ -42,7 +42,7 @@ function operationsOf(document: any): Operation[] {
   )
 }
 
-/** The same with its last letter twice. */
+/** Repeats the last letter of the name. */
 const misspelt = (name: string) => `${name}${name.at(-1)}`
 
 describeEachDatabase('parameters of queries', (test) => {
@@ -147,7 +147,7 @@ describeEachDatabase('parameters of queries', (test) => {
     )
   })
 
-  /** The operation of an address as people write them, with `…` and `{metric}` in it. */
+  /** Finds the operation for an address as documents write it, with `…` and `{metric}` in it. */
   const operationAt = (address: string) =>
     operations.find(({ method, path }) => {
       if (method !== 'GET') return false

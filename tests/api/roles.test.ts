@@ -1,4 +1,4 @@
-/** Roles: one table of routes, held everywhere or in a project, by token, API key or group. */
+/** Roles: one table of routes. A role applies everywhere or in one project, and comes from a token, an API key or a group. */
 
 import { Readable } from 'node:stream'
 import Fastify from 'fastify'
@@ -179,7 +179,7 @@ describeEachDatabase('roles', (test) => {
         body: { message: expect.stringContaining('needs the role admin in all projects') },
       })
     }
-    // As clients do, which send back what they were shown.
+    // Clients do this: they send back the whole answer that they received.
     const { body: shown } = await as(TOKENS.boss, 'GET', `/blueprints/${blueprint}`)
     expect((await change({ ...shown, name: 'renamed' })).status).toBe(200)
     expect(await status(ADMIN, 'PATCH', `/blueprints/${blueprint}`, { connections: [webhook] })).toBe(200)

@@ -1,4 +1,4 @@
-/** Selectors that somebody adds over the API are those of a configuration file. */
+/** Selectors that are added over the API behave like those of a configuration file. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseConfig } from '../../src/config-as-code/document.ts'
 import { exportConfig } from '../../src/config-as-code/export.ts'

@@ -1,4 +1,4 @@
-/** From a select-type field of Jira to the service report, over HTTP alone, against figures worked out by hand. */
+/** From a select field in Jira to the service report, over HTTP alone, checked against figures calculated by hand. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Runner } from '../../src/runner/runner.ts'
@@ -15,7 +15,7 @@ const category = (value: string) => ({ customfield_10050: { self: 'https://jira.
 const of = (name: string) => ({ components: [{ id: '1', name }] })
 const took = (created: string, resolved: string) => ({ created, updated: resolved, resolutiondate: resolved })
 
-/** Of the checkout in the range: 11 and 12 in January, 13 in February. */
+/** Incidents of the component checkout in the range: 11 and 12 in January, 13 in February. */
 const INCIDENTS = [
   issue(11, {
     ...{ issuetype: OUTAGE, ...category('Outage'), ...of('checkout') },
@@ -25,7 +25,7 @@ const INCIDENTS = [
     ...{ issuetype: OUTAGE, ...category('Outage'), ...of('checkout') },
     ...took('2024-01-25T08:00:00.000+0000', '2024-01-25T08:30:00.000+0000'),
   }),
-  // Not resolved, so it has no lead time: five hours and 59 seconds until it was touched last.
+  // Not resolved, so it has no lead time: five hours and 59 seconds until its last update.
   issue(13, {
     ...{ issuetype: OUTAGE, ...category(ODD), ...of('checkout') },
     ...{ created: '2024-02-10T00:00:00.000+0000', updated: '2024-02-10T05:00:59.000+0000' },
@@ -39,7 +39,7 @@ const INCIDENTS = [
   }),
   issue(18, { issuetype: BUG, ...category('Outage'), ...of('checkout'), created: '2024-01-20T00:00:00.000+0000' }),
 ]
-/** Five that count. */
+/** Five of these deployments count. */
 const DEPLOYMENTS = [
   ['d1', '2024-01-10T00:00:00Z'],
   ['d2', '2024-01-20T00:00:00Z'],
@@ -161,7 +161,7 @@ describeEachDatabase('the service report', (test) => {
         deployments: 5,
         how: '3 incidents created in the range, divided by 5 successful deployments of shop to PRODUCTION that finished in the range, counted as for the deployment frequency.',
       },
-      // The one that is open counts all the same, and is said to.
+      // The unresolved incident counts too, and the answer says so.
       unresolved: {
         count: 1,
         how: '1 of 3 incidents is not resolved: it counts with the time until its last update.',
@@ -180,7 +180,7 @@ describeEachDatabase('the service report', (test) => {
       { month: '24/03', incidents: 0, deployments: 1, changeFailureRate: 0, recoveryMinutes: null, unresolved: 0 },
     ])
     expect(values(await report({ issueCategory: ODD }))).toEqual([1, 1 / 5, 300])
-    // No deployment, nothing to be relative to.
+    // Without deployments there is nothing to divide by.
     const without = { ...CHECKOUT, environment: 'TESTING' }
     expect((await report(without)).metrics[1]).toMatchObject({
       value: null,
@@ -249,7 +249,7 @@ describeEachDatabase('the service report', (test) => {
     const key = async (metric: string, more = '') =>
       (await send('GET', `/v1/metrics/${metric}/explanation?${query()}${more}`)) as any
     const paired = await key('change-failure-rate')
-    // Four of the five lie before an incident of whatever category: d1 (11), d2 (12), d3 (13 to 16), d5 (19).
+    // Four of the five are before an incident of any category: d1 (11), d2 (12), d3 (13 to 16), d5 (19).
     expect(paired.value).toBe(4 / 5)
     expect(paired.definition).toMatch(/attributed to/)
     const policy = { pairing: 'service-report', issueCategories: ['Outage'], component: 'checkout' }
@@ -264,7 +264,7 @@ describeEachDatabase('the service report', (test) => {
     expect(recovery).toMatchObject({ value: (150 + 30 + 80) / 3, metric: 'failed-deployment-recovery-time' })
     expect(recovery.definition).toMatch(/lead_time_minutes/)
     expect((await key('change-failure-rate', '&policy=reference')).value).toBe(4 / 5)
-    // Without a choice in the request, the report is about what the project chose.
+    // Without a choice in the request, the report uses the choice of the project.
     expect(await report({})).toMatchObject({
       ...{ pairing: 'service-report', component: 'checkout' },
       ...{ issueCategories: ['Outage'] },
@@ -304,11 +304,11 @@ describeEachDatabase('the service report', (test) => {
       'No incident of shop has the component Checkout; did you mean checkout? There are: billing, checkout.',
     ])
     expect(values(elsewhere)).toEqual([null, null, null])
-    // What is known of the chosen ones counts all the same.
+    // Known categories still count.
     const partly = await report({ ...CHECKOUT, issueCategory: ['Outage', 'Feature'] })
     expect(partly.notes).toEqual([`No incident of shop has the category Feature. ${CATEGORIES}`])
     expect(values(partly)[0]).toBe(3)
-    // In this range there was none, though there is such a category.
+    // The category exists, but has no incident in this range.
     const quiet = await report({ ...CHECKOUT, issueCategory: 'Drill', from: '2024-03-01T00:00:00Z' })
     expect([values(quiet), quiet.notes]).toEqual([[0, 0, null], []])
     const asked = await send('GET', `/v1/metrics/service-incidents?${query({ issueCategory: 'Outge' })}`)
@@ -330,7 +330,7 @@ describeEachDatabase('the service report', (test) => {
     for (const component of ['network', 'database', 'network,database']) {
       expect(values(await report({ issueCategory: 'Outage', component })), component).toEqual([1, 1 / 5, 60])
     }
-    // A part of a name is none.
+    // A part of a component's name does not match.
     const part = await report({ issueCategory: 'Outage', component: 'net' })
     expect([values(part), part.notes]).toEqual([
       [null, null, null],
@@ -352,7 +352,7 @@ describeEachDatabase('the service report', (test) => {
       const { rows } = await send('GET', `${at}/panels/service-incidents?${chosen([...component])}`)
       expect(rows[0][0], component.join()).toBe(amount)
     }
-    // What is open is said beside the number of the page, too.
+    // The page also shows the unresolved incidents next to the number.
     const { rows } = await send('GET', `${at}/panels/service-recovery-time?${chosen(['checkout'])}`)
     const open = await test.database.kysely
       .selectFrom('incidents')

@@ -1,4 +1,4 @@
-/** Connections, scopes, scope configs and remote scopes, on the fake GitHub. */
+/** Connections, scopes, scope configs and remote scopes, with the fake GitHub. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { CLOSED } from '../support/closed-addresses.ts'

@@ -1,4 +1,4 @@
-/** Answers of metrics say what they are of, by name; what is not there is answered with what is. */
+/** Answers of metrics name what they are about. If a name is unknown, the answer lists the known ones. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { write } from '../../src/database/write.ts'
 import { repos } from '../../src/domain/code.ts'
@@ -28,7 +28,7 @@ describeEachDatabase('answers of metrics', (test) => {
       userAccounts.row({ account_id: 'author', user_id: 'ann' }),
       accounts.row({ id: 'author', full_name: 'Ann Author', user_name: 'ann' }),
       repos.row({ id: 'elsewhere', name: 'somebody/else' }),
-      // Deployments, but nothing that tells of incidents.
+      // A project with deployments but no source of incidents.
       projectMapping.row({ project_name: 'quiet', table: 'cicd_scopes', row_id: 'quiet scope' }),
       ...pipeline('ship it', 'c1', 3, 'quiet scope'),
     ])
@@ -48,7 +48,7 @@ describeEachDatabase('answers of metrics', (test) => {
 
   it('carry title, unit and definition, all of them', async () => {
     const { title, unit, better } = lead
-    // It goes on with how rollouts count in this project.
+    // The definition continues with how rollouts count in this project.
     const definition = expect.stringContaining(lead.definition)
     for (const part of ['', '/series', '/items', '/explanation', '/policies']) {
       const { status, body } = await ask(`change-lead-time${part}`)
@@ -108,7 +108,7 @@ describeEachDatabase('answers of metrics', (test) => {
         expect.stringMatching(/no repository repo 2; did you mean repo 0 or repo 1\?/),
       ])
     }
-    // Of another project.
+    // The repository belongs to another project.
     expect(await refusal('change-lead-time?repository=somebody/else')).toEqual([404, expect.stringMatching(/repo 0/)])
     expect(await refusal('change-lead-time?team=Core')).toEqual([404, expect.stringMatching(/did you mean Core team/)])
     expect(await refusal('change-lead-time?environment=PRODUCTIN')).toEqual([
@@ -117,7 +117,7 @@ describeEachDatabase('answers of metrics', (test) => {
         /no environment PRODUCTIN; did you mean PRODUCTION\? There are: PRODUCTION, STAGING, TESTING/,
       ),
     ])
-    // The domain knows it, even where nothing was deployed to it.
+    // The domain model has this environment, even if nothing was deployed to it.
     expect((await ask('change-lead-time?environment=TESTING')).status).toBe(200)
   })
 

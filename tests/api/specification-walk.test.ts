@@ -1,6 +1,6 @@
 /**
  * The specification, line by line, over HTTP alone: from a connection to Jira to the service report, which equals plain SQL
- * in the words of the specification. Dates lie in the last months, because a new project collects six of them.
+ * in the words of the specification. The dates are in recent months, because a new project collects six months.
  */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -15,7 +15,7 @@ const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 const now = new Date()
 const monthStart = (back: number) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back, 1)
-/** Two months that are over. */
+/** Two months that have ended. */
 const [EARLIER, LATER] = [monthStart(2), monthStart(1)]
 const label = (moment: number) => new Date(moment).toISOString().slice(2, 7).replace('-', '/')
 const RANGE = { from: new Date(EARLIER).toISOString(), to: new Date(monthStart(0) - 1).toISOString() }
@@ -27,7 +27,7 @@ const timeText = (moment: number) => new Date(moment).toISOString().replace('Z',
 
 interface Story {
   readonly created: number
-  /** Resolved, or else only touched, after so many milliseconds. */
+  /** The issue is resolved after this many milliseconds, or, if it is open, last updated. */
   readonly took: number
   readonly isOpen?: boolean
   readonly category?: string
@@ -36,7 +36,7 @@ interface Story {
 }
 const STORIES: readonly Story[] = [
   { created: EARLIER + 5 * DAY, took: 150 * MINUTE, category: 'Defect', component: 'database' },
-  // No lead time: the minutes until it was touched last, without the 59 seconds.
+  // Not resolved, so it has no lead time: the minutes until its last update count, without the 59 seconds.
   { created: EARLIER + 9 * DAY, took: 409 * MINUTE + 59_000, isOpen: true, category: 'Feature', component: 'database' },
   { created: LATER + 3 * DAY, took: 30 * MINUTE, category: 'Defect', component: 'database' },
   { created: LATER + 4 * DAY, took: 60 * MINUTE, category: 'Outage', component: 'database' },

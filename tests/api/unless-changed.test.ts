@@ -1,4 +1,4 @@
-/** Two people who change the same thing: `If-Match` with the moment that each saw. */
+/** Two people change the same thing: `If-Match` with the time of change that each of them saw. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeEachDatabase } from '../support/databases.ts'
 import { create } from './support/contract.ts'

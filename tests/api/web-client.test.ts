@@ -1,6 +1,6 @@
 /**
- * The calls that DevLake's own web page makes, in its order, with its bodies, over HTTP; after each what it relies
- * on. It knows the server only below /api.
+ * The calls that DevLake's own web page makes, in its order and with its bodies, over HTTP. After each call the test checks
+ * the parts of the answer that the page relies on. The page knows the server only below /api.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
@@ -10,7 +10,10 @@ import { serveGit } from '../gitextractor/support/server.ts'
 import { describeOneDatabase } from '../support/databases.ts'
 import { startLiveServer } from './support/live-server.ts'
 
-/** Sources that the page knows; for each that the server names too it asks for connections, and fails as a whole if one does. */
+/**
+ * Sources that the page knows. For each one that the server also has, the page asks for connections. If one request fails,
+ * the whole page fails.
+ */
 const REGISTRY = [
   ...['argocd', 'asana', 'azuredevops', 'azuredevops_go', 'bamboo', 'bitbucket', 'bitbucket_server', 'circleci'],
   ...['github', 'gh-copilot', 'gitlab', 'jenkins', 'jira', 'opsgenie', 'pagerduty', 'q_dev', 'slack', 'sonarqube'],
@@ -21,7 +24,7 @@ const DAY = 24 * 3_600_000
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY)
 const metric = (pluginName: string, pluginOption: unknown = {}) => ({ pluginName, pluginOption, enable: true })
 
-/** What the form of a GitHub scope config submits. */
+/** The fields that the form of a GitHub scope config submits. */
 const TRANSFORMATION = {
   issueTypeRequirement: '(feat|feature|proposal|requirement)',
   issueTypeBug: '(bug|broken)',
@@ -42,9 +45,9 @@ const TRANSFORMATION = {
 
 type Ask = (method: string, path: string, body?: unknown) => Promise<any>
 interface Page {
-  /** Fails unless the answer is a success, as the page would. */
+  /** Sends a request and fails unless the answer is a success, as the page would. */
   readonly ask: Ask
-  /** The failure that the page shows: its status and body. */
+  /** Sends a request that must fail, and returns the status and body that the page shows. */
   readonly refused: (method: string, path: string, body?: unknown) => Promise<{ status: number; body: any }>
 }
 
@@ -120,7 +123,7 @@ async function onboard(page: Page, github: FakeGithub) {
   expect(failed.map(({ plugin, failedSubTask, message }: any) => [plugin, failedSubTask, message])).toEqual([])
   const card = await ask('GET', `/pipelines/${run.id}/subtasks`)
   expect(card).toMatchObject({ completionRate: 1, status: 'TASK_COMPLETED' })
-  // The card shows the first as the source, the second as its git history.
+  // The card shows the first task as the source, and the second as its git history.
   expect(card.subtasks.map(({ plugin }: any) => plugin).slice(0, 2)).toEqual(['github_graphql', 'gitextractor'])
   expect(card.subtasks[0].options.fullName).toBe('acme/web')
   for (const { subtaskDetails } of card.subtasks.slice(0, 2)) {
@@ -160,7 +163,7 @@ async function projectPages(page: Page, { blueprintId, connectionId, pipelineId 
     { projectName: 'renamed', connections: [], mode: 'NORMAL', enable: true },
     { id: blueprintId, projectName: PROJECT, connections: [{ connectionId }] },
   ])
-  // Everything is sent back whole: id, plan and times with the rest.
+  // The whole object is sent back, including id, plan and times.
   const before = await ask('GET', `/blueprints/${blueprintId}`)
   for (const change of [
     { name: 'weekly' },
@@ -225,9 +228,9 @@ async function pipelinePages(page: Page, { pipelineId }: Onboarded): Promise<voi
       message: '',
     })
   }
-  // Probed first, then opened as a link.
+  // The page first tests the address, then opens it as a link.
   expect((await ask('GET', `/pipelines/${pipelineId}/logging.tar.gz`)).length).toBeGreaterThan(0)
-  // The page offers it for completed runs too.
+  // The page offers this for completed runs too.
   expect((await refused('POST', `/pipelines/${pipelineId}/rerun`)).body.message).toMatch(/nothing to run again/)
   const org = tasks.find(({ plugin }: any) => plugin === 'org')
   expect(await ask('POST', `/tasks/${org.id}/rerun`)).toMatchObject({ plugin: 'org', status: 'TASK_RERUN' })
@@ -269,7 +272,7 @@ async function connectionPages(
     updatedAt,
     ...rules
   } = await ask('GET', `${at}/scope-configs/${config.id}`)
-  // Two rules are ours; DevLake’s page passes them over.
+  // Two rules exist only in Weir, and DevLake's page ignores them.
   expect(rules).toEqual({ ...TRANSFORMATION, issueTextIncident: '', productionBranchPattern: '' })
   await ask('PATCH', `${at}/scope-configs/${id}`, {
     name: 'our rules',

@@ -1,4 +1,4 @@
-/** The inbox of a webhook connection: what came, and what became of it. */
+/** The inbox of a webhook connection: received messages, and what was done with each. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
@@ -68,7 +68,7 @@ describeEachDatabase('webhook deliveries', (test) => {
     expect(kept.deliveries[0].payload).toContain('x204')
     await api.ask('DELETE', `${BASE}/connections/${busy.id}`)
     expect((await api.ask('GET', `/v1/webhook-deliveries?connectionId=${busy.id}`)).body.count).toBe(0)
-    // Nobody's inbox.
+    // A connection that does not exist has no inbox.
     expect((await api.ask('POST', `${BASE}/connections/999/deployments`, deployment('d1'))).status).toBe(404)
     expect((await api.ask('GET', '/v1/webhook-deliveries?connectionId=999')).body.count).toBe(0)
   })

@@ -1,4 +1,4 @@
-/** What becomes of what tools push: rebuilt from raw, counted in projects, named in configuration files. */
+/** Data that tools push is rebuilt from raw records, counted in projects, and named in configuration files. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../src/config-as-code/document.ts'
@@ -64,7 +64,7 @@ describeEachDatabase('what is pushed', (test) => {
     expect(await written()).toEqual(before)
     await runToEnd((await api.ask('POST', '/pipelines', { name: 'rebuild again', plan })).body.id)
     expect(await written()).toEqual(before)
-    // Whatever comes while it works is neither overwritten by older messages nor swept away.
+    // Messages that arrive during the run are neither overwritten by older ones nor deleted.
     const keys = Array.from({ length: 10 }, (_, index) => `R-${index}`)
     const { body: third } = await api.ask('POST', '/pipelines', { name: 'while messages come', plan })
     await Promise.all([
@@ -200,7 +200,7 @@ describeEachDatabase('what is pushed', (test) => {
       (await rowsOf('_weir_wanted_calculations', { blueprint_id })).some(({ wanted_at }) => wanted_at)
     const HOUR = 3_600_000
     const later = () => new Date(Date.now() + HOUR)
-    /** As a server does, with all that it has to do. */
+    /** Runs `body` while a runner works, with all duties of a server. */
     async function serve<Result>(body: () => Promise<Result>, options = {}): Promise<Result> {
       const dispatch = inProcess(api.control)
       const runner = await testRunner(api.control, dispatch, { calculationDelayMs: 0, maxParallel: 1, ...options })
@@ -218,11 +218,11 @@ describeEachDatabase('what is pushed', (test) => {
       const other = await make('elsewhere', [])
       for (const each of [1, 2, 3])
         await expectDone(`${BASE}/connections/${id}/deployments`, deployment(`soon-${each}`))
-      // The wish is in the database; until its time has come, nobody starts anything.
+      // The request for a calculation is stored in the database. Until its time has come, nobody starts it.
       expect(await Promise.all([blueprint, second, other].map(isWanted))).toEqual([true, true, false])
       await startCalculations(api.control.context, HOUR)
       expect([await calculationsOf('soon'), await deployed('soon')]).toEqual([[], 0])
-      // Nor does it wait for a run that takes long.
+      // The calculation does not wait for a run that takes long.
       const long = [[{ plugin: 'org', subtasks: ['sleep'], options: { sleepSeconds: 600 } }]]
       const { body: busy } = await api.ask('POST', '/pipelines', { name: 'long', plan: long })
       const read = async () => [await deployed('soon'), await deployed('as-soon')]
@@ -236,10 +236,10 @@ describeEachDatabase('what is pushed', (test) => {
       expect(others).toEqual([])
       expect(run.plan.flat().map(({ plugin }: any) => plugin)).toEqual(['org', 'dora', 'refdiff', 'dora'])
       expect(await calculationsOf('elsewhere')).toEqual([])
-      // The last run of the project is still the one that collects: none so far.
+      // The last run of the project is still the last one that collected. There is none so far.
       expect((await api.ask('GET', `/blueprints/${blueprint}/pipelines`)).body.count).toBe(0)
       expect(await Promise.all([blueprint, second].map(isWanted))).toEqual([false, false])
-      // The next one takes the place of the last.
+      // The next calculation replaces the last one.
       await expectDone(`${BASE}/connections/${id}/deployments`, deployment('soon-4'))
       await serve(() => until(async () => (await deployed('soon')) === 4))
       expect((await calculationsOf('soon')).map((each) => each.id)).not.toContain(run.id)
@@ -309,7 +309,7 @@ describeEachDatabase('what is pushed', (test) => {
     expect(blueprint.connections).toEqual([{ pluginName: 'webhook', connectionId: body.id, scopes: [] }])
     expect(await rowsOf('cicd_deployments', { cicd_scope_id: `webhook:${body.id}` })).toHaveLength(3)
 
-    // The connection outlives its project, and the next one of this name takes it up, as in DevLake: pages say so by the dates.
+    // The connection outlives its project. The next project of this name takes it over, as in DevLake. Pages show this by the dates.
     await api.ask('DELETE', '/projects/a%20%2F%20b')
     await api.ask('POST', '/projects', { name: 'a / b' })
     await expectDone(place, deployment('project-4'))

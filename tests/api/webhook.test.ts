@@ -1,4 +1,4 @@
-/** What tools push: connections and their keys, deployments, pull requests, issues and incidents. */
+/** Data that tools push: connections and their keys, deployments, pull requests, issues and incidents. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'

@@ -1,4 +1,4 @@
-/** Argo CD over HTTP: from empty, later runs, and servers and records that are not as one would like. */
+/** Argo CD over HTTP: first and later runs, and servers and records with problems. */
 import { sql } from 'kysely'
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { testConnection } from '../../src/control-plane/test-connection.ts'
@@ -19,7 +19,7 @@ const idOf = (minutes: number, name = 'web') => `argocd:ArgocdSyncOperation:1:${
 
 describeOneDatabase('collecting from argocd', (test) => {
   let fake: FakeArgocd
-  /** So many minutes after the start. */
+  /** Sets the clock to this many minutes after the start. */
   const at = (minutes: number) => fake.setNow(() => new Date(START + minutes * MINUTE))
   const connection = () => ({ endpoint: fake.endpoint, token: TOKEN })
   beforeAll(() => migrate(test.database, allTables))
@@ -161,7 +161,7 @@ describeOneDatabase('collecting from argocd', (test) => {
     await runAll()
     const five = [1, 11, 21, 31, 41].map((minutes) => ({ id: idOf(minutes) }))
     expect(await all('cicd_deployments', 'id')).toEqual(five)
-    // As many as are stored, and none of them: nobody says that the source changed its ids.
+    // The list has as many syncs as are stored, and none of the same. Weir must not report that the source changed its ids.
     for (let index = 5; index < 15; index++) syncAt(web, 10 * index, 10 * index + 1)
     fake.world.historyLimit = 10
     expect(await runAll(RULES, { fullSync: true })).toEqual([])
@@ -197,7 +197,7 @@ describeOneDatabase('collecting from argocd', (test) => {
     expect(await all('cicd_deployments', 'id', 'status', 'result')).toEqual([
       { id: idOf(12), status: 'DONE', result: 'SUCCESS' },
     ])
-    // One that nobody saw the end of, and one that failed: it stays when another comes.
+    // A sync whose end nobody saw, and one that failed. The failed one is kept when another follows.
     at(20)
     fake.world.begin(web)
     await runAll()
@@ -210,7 +210,7 @@ describeOneDatabase('collecting from argocd', (test) => {
       { id: idOf(30), status: 'DONE', result: 'FAILURE' },
       { id: idOf(41), status: 'DONE', result: 'SUCCESS' },
     ])
-    // While it is tried again it runs, though it has the time of its last end.
+    // While a failed operation is retried it is running, though it still has the time of its last end.
     syncAt(web, 50, 51, { phase: 'Failed' })
     fake.world.retry(web)
     await runAll()
@@ -263,7 +263,7 @@ describeOneDatabase('collecting from argocd', (test) => {
     }
     expect(await environment(RULES)).toMatchObject({ environment: 'TESTING' })
     expect(await environment({ ...RULES, productionPattern: '^live' })).toMatchObject({ environment: 'PRODUCTION' })
-    // Whoever may not see clusters has their addresses.
+    // An account that may not see clusters gets only their addresses.
     fake.settings.seesClusters = false
     expect(await environment(RULES)).toMatchObject({ original_environment: `shop/${server}/front` })
     expect(await runAll({ ...RULES, deploymentPattern: '^api' })).toEqual([])
@@ -298,7 +298,7 @@ describeOneDatabase('collecting from argocd', (test) => {
       ...{ name: 'web', sync_status: 'Dreaming', health_status: 'Dizzy' },
     })
     expect(await all('_weir_quarantine', 'raw_table')).toEqual([])
-    // What the history tells is not told twice.
+    // A sync that is in the history is not stored twice.
     syncAt(web, 5, 6)
     Object.assign(web.status.operationState ?? {}, { phase: 'Dreamt' })
     await runAll()

@@ -33,7 +33,7 @@ it('applications are listed by project, and found by name', () =>
       { type: 'group', id: 'ops' },
       { type: 'group', id: 'shop' },
     ])
-    // Those of the own namespace are called by their names, as in DevLake.
+    // Applications in Argo CD's own namespace are called by their names alone, as in DevLake.
     const { children } = await list({ ...question, group: 'ops' })
     expect(children.map(({ id, fullName, parentId }) => [id, fullName, parentId])).toEqual([
       ['team-a/tool', 'ops/team-a/tool', 'ops'],

@@ -1,4 +1,4 @@
-/** What is wrong with an Azure DevOps, or with a token for it: each has a sentence, and changes nothing that is stored. */
+/** Problems of an Azure DevOps server or its token: each has a message, and changes nothing that is stored. */
 import { expect, it } from 'vitest'
 import { testConnection } from '../../src/control-plane/test-connection.ts'
 import { write } from '../../src/database/write.ts'
@@ -146,7 +146,7 @@ describeOneDatabase('of Azure DevOps', (test) => {
       fake.queueBuild(0)
       await azure.run(web, { fullSync })
       expect(await stored()).toEqual(before)
-      // Its builds can still be read.
+      // The builds of a disabled repository can still be read.
       expect(await azure.rows('cicd_pipelines', 'id')).toHaveLength(2)
       const told = await azure.rows('_weir_gaps', 'raw_table', 'reason')
       const gap = told.find(({ raw_table }) => raw_table === '_raw_azuredevops_go_api_pull_requests')

@@ -1,4 +1,4 @@
-/** What is asked of Azure DevOps at first and later, and what becomes of it. */
+/** Requests to Azure DevOps in first and later runs, and the rows that come from the answers. */
 import { expect, it } from 'vitest'
 import { write } from '../../src/database/write.ts'
 import { repos } from '../../src/plugins/azuredevops-go/kit.ts'
@@ -47,7 +47,7 @@ describeOneDatabase('collecting from Azure DevOps', (test) => {
     fake.close(abandoned, 'abandoned')
     fake.openPullRequest(0, { isDraft: true })
     fake.openPullRequest(1)
-    // Where people see a commit, which Azure DevOps does not always tell.
+    // The web address of a commit, which Azure DevOps does not always send.
     const seen = 'https://dev.azure.com/acme/_git/web/commit/1'
     Object.assign(merged.commits[0] as object, { remoteUrl: seen })
     await run(webOf(fake))
@@ -79,7 +79,7 @@ describeOneDatabase('collecting from Azure DevOps', (test) => {
     const reviewers = await rows('pull_request_reviewers', 'reviewer_id', 'pull_request_id', 'user_name')
     expect(reviewers.filter((row) => row.pull_request_id === id).length).toBeGreaterThan(0)
     expect(await rows('pull_request_commits', 'commit_sha')).toHaveLength(3)
-    // Everybody who is named has an account, under the id by which the records name them.
+    // Everybody who is named has an account, with the id that the records use.
     const accounts = (await rows('accounts', 'id', 'email')).map((row) => row.id)
     expect(accounts).toEqual(expect.arrayContaining([pulls[0].author_id, reviewers[0].reviewer_id]))
     expect(await rows('_weir_gaps', 'raw_table')).toEqual([])
@@ -147,7 +147,7 @@ describeOneDatabase('collecting from Azure DevOps', (test) => {
     await run(webOf(fake))
     expect(asked()).toEqual([])
     fake.push(open)
-    // Back to the commit before: its last one is gone.
+    // Back to the previous commit: the last commit was removed.
     forced.commits.shift()
     forced.lastMergeSourceCommit = { commitId: forced.commits[0]?.commitId }
     moved.targetRefName = 'refs/heads/release'

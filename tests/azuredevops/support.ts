@@ -1,4 +1,4 @@
-/** Collects from a fake Azure DevOps as a pipeline would, and tells what was stored. */
+/** Collects from a fake Azure DevOps as a pipeline would, and reads what was stored. */
 import { sql } from 'kysely'
 import { afterEach, beforeAll, beforeEach } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
@@ -32,11 +32,11 @@ export const repositoryRow = ({ id, name, webUrl }: FakeAzureDevops['repositorie
 
 export interface RunOptions extends Partial<Omit<TaskRun, 'database' | 'options'>> {
   readonly scopeConfig?: Record<string, unknown>
-  /** Which subtasks; those that run by default unless told. */
+  /** Selects the subtasks. Without it, those that run by default. */
   readonly only?: (subtask: Subtask) => boolean
 }
 
-/** For the tests of one block: an empty database each, and a fake whose clock continues only between runs. */
+/** Prepares an empty database for each test of a block, and a fake whose clock moves only between runs. */
 export function useAzureDevops(test: TestDatabase) {
   let running: FakeAzureDevops | undefined
   let time = 0
@@ -62,7 +62,7 @@ export function useAzureDevops(test: TestDatabase) {
       ])
       return fake
     },
-    /** Time passes between what happens. */
+    /** Lets time pass between events. */
     pass: (hours = 1) => {
       time += hours * HOUR
     },

@@ -1,4 +1,4 @@
-/** Backup, wipe, restore: the same bytes again, on and between both engines, and nothing written from a file that is not whole. */
+/** Backup, wipe, restore: the same bytes again, on each engine and between them. Nothing is written from an incomplete file. */
 import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -23,12 +23,12 @@ const MADE = new Date('2026-01-31T10:00:00.000Z')
 const DAY_LATER = new Date('2026-02-01T10:00:00.000Z')
 
 const newFile = () => join(newFolder(), 'weir.backup')
-/** Every line but the first, which holds the date. */
+/** Returns all lines of a backup. The first line contains the date. */
 const linesOf = (file: string) => gunzipSync(readFileSync(file)).toString().split('\n')
 const withoutDate = (file: string) => {
   const [head = '', ...rest] = linesOf(file)
   const { madeAt: _, ...header } = JSON.parse(head)
-  // The last line has the checksum of the first one, too.
+  // The last line contains a checksum that includes the first line.
   return [JSON.stringify(header), ...rest.slice(0, -2)]
 }
 

@@ -1,4 +1,4 @@
-/** docs/backup.md by its own words: from one kind of database to the other and back, with equal tables. */
+/** Follows docs/backup.md literally: from one kind of database to the other and back, with equal tables. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ const mine = blocksOf('docs/backup.md')
 const inFolder = mine.filter((text) => !text.includes('s3://'))
 const inBucket = mine.filter((text) => text.includes('s3://'))
 
-/** All that a database holds, but for the moment at which it is asked. */
+/** Returns everything that a database contains, with a fixed date instead of the time of the backup. */
 async function contentOf(url: string): Promise<string[]> {
   const file = join(newFolder(), 'weir.backup')
   const database = await openDatabase(url)
@@ -65,7 +65,7 @@ describeEachDatabase('the page about backups', (test) => {
     expect([inFolder.length, inBucket.length]).toEqual([3, 2])
     const [make = '', restore = '', rehearse = ''] = inFolder
     const name = nameIn(await typed(make, test.url, '', ''))
-    // A command renews the rows that every database holds, so this is asked after it.
+    // A command renews the rows that every database holds, so the content is read after the command.
     const before = await contentOf(test.url)
     expect(before.length).toBeGreaterThan(800)
     expect(await typed(rehearse, test.url, '', name)).toContain('checksums of all tables are equal')

@@ -1,4 +1,4 @@
-/** `weir backup --to`: folders and buckets, retention, rehearsal, and what happens when they are full, away or wrong. */
+/** `weir backup --to`: folders and buckets, retention, rehearsal, and places that are full, away or wrong. */
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -100,7 +100,7 @@ describeOneDatabase('backups in a folder', (test) => {
     const { code, output } = await runCli(['backup', '--to', folder, '--keep-days', '1'], environment())
     expect([code, output]).toEqual([0, expect.stringContaining(`stay: ${daysAgo(9).slice(0, 20)}`)])
     expect(readdirSync(folder)).toHaveLength(2)
-    // And it is refused by a rehearsal here, whose key is another.
+    // A rehearsal with the key of this installation refuses the backup, which has another key.
     const tried = await runCli(['backup', '--rehearse', join(folder, daysAgo(9))], environment())
     expect(tried).toMatchObject({
       code: 1,
@@ -150,7 +150,7 @@ describeOneDatabase('backups in a folder', (test) => {
   })
 })
 
-/** More than fits into one part, or on the small disk, and hardly smaller when it is packed. */
+/** More than fits into one part or on the small disk, and hardly compressible. */
 const MEGABYTES = 22
 
 describeOneDatabase('a large backup', (test) => {
@@ -209,7 +209,7 @@ describeOneDatabase('a large backup', (test) => {
     timeout: ENOUGH_MS,
   }, async () => {
     let count = 0
-    // Each part and each piece meets a failure first, by turns of both kinds; none is given up.
+    // Every second request meets a failure first, of alternating kinds. No request is given up.
     store.onRequest = (line) => {
       if (store.failures.count > 0 || !/^PUT|^GET.*\.backup/.test(line) || count++ % 2 > 0) return
       store.failures = { count: 1, how: count % 4 === 1 ? 'busy' : 'cut' }

@@ -1,4 +1,4 @@
-/** What is let go of the demo's organisation changes no metric: not at once, and not after the next runs. */
+/** Data that retention deletes from the demo's organisation changes no metric, neither at once nor after the next runs. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import { inProcess, testRunner, untilFinished } from '../pipelines/support/test-
 import { describeEachDatabase } from '../support/databases.ts'
 
 const UNTIL = Math.floor(Date.now() / 1000) * 1000
-/** Everything is old by then. */
+/** At this time everything is old. */
 const LATER = new Date(UNTIL + 40 * 86_400_000)
 const stories = tellStory(UNTIL, SMALL)
 const folder = mkdtempSync(join(tmpdir(), 'weir-retention-'))
@@ -47,7 +47,7 @@ describeEachDatabase('retention', (test) => {
         `select plugin, message from _devlake_tasks where status <> 'TASK_COMPLETED'`,
       )
       .execute(test.database.kysely)
-    // The one that the demo lets fail; what another had not brought would come with a later run.
+    // The only failed task is the one that the demo makes fail. Records missed by another would arrive with a later run.
     expect(failed).toEqual([{ plugin: 'jira', message: expect.stringContaining('credentials') }])
     const plan = [[{ plugin: 'dora', options: { projectName: stories[0]?.service.title } }]]
     const { id } = await ask('POST', '/pipelines', { name: 'by hand', plan })
@@ -92,7 +92,7 @@ describeEachDatabase('retention', (test) => {
     const bytes = new Map(raw?.tables.map((each) => [each.table, each.bytes]))
     expect(bytes.get('_raw_circleci_api_pipelines')).toBeGreaterThan(1000)
     expect(bytes.get('_raw_github_graphql_prs')).toBeGreaterThan(1000)
-    // Epics write the same rows.
+    // Epics write the same rows, so the payloads of issues are kept.
     expect(bytes.get('_raw_jira_api_issues')).toBeUndefined()
     expect(old?.tables.map(({ table }) => table)).toContain('_devlake_pipelines')
     expect([await payloads(), await runs()]).toEqual(before)
@@ -126,7 +126,7 @@ describeEachDatabase('retention', (test) => {
     await runAll({})
     expect([await rows(), await categories()]).toEqual([before.rows, before.categories])
     expect(differences(metrics, await proof())).toEqual([])
-    // As when a rule changes: everything that is stored is extracted again.
+    // Changed rules have the same effect: everything that is stored is extracted again.
     await sql`delete from _devlake_subtask_states`.execute(test.database.kysely)
     await runAll({ skipCollectors: true })
     expect([await rows(), await categories()]).toEqual([before.rows, before.categories])
@@ -138,7 +138,7 @@ describeEachDatabase('retention', (test) => {
     const before = [await payloads(), await records()] as const
     await runAll({ fullSync: true })
     expect(await payloads()).toBeGreaterThan(before[0] * 2)
-    // A record that came again is stored once.
+    // A record that was collected again is stored once.
     expect(await records()).toEqual(before[1])
   }, 900_000)
 })

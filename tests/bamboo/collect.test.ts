@@ -1,4 +1,4 @@
-/** Bamboo over HTTP: from empty, later runs, and servers and records that are not as one would like. */
+/** Bamboo over HTTP: first and later runs, and servers and records with problems. */
 import { sql } from 'kysely'
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { testConnection } from '../../src/control-plane/test-connection.ts'
@@ -86,7 +86,7 @@ describeOneDatabase('collecting from bamboo', (test) => {
     const commits = await all('cicd_pipeline_commits', 'pipeline_id', 'commit_sha', 'repo_id')
     expect(commits).toHaveLength(120)
     expect(commits.filter(({ repo_id }) => repo_id === 'github:GithubRepo:1:7')).toHaveLength(60)
-    // Each counts once, although it deploys two repositories.
+    // Each deployment counts once, although it deploys two repositories.
     const deployments = await all('cicd_deployments', 'id', 'environment', 'original_environment')
     expect(deployments).toHaveLength(31)
     expect(deployments.filter(({ environment }) => environment === 'PRODUCTION')).toHaveLength(30)

@@ -1,4 +1,4 @@
-/** All that Bitbucket Cloud has arrives, later runs ask for what is new, and what is refused is told. */
+/** Everything in Bitbucket Cloud is collected, later runs ask only for news, and refusals are reported. */
 import { expect, it } from 'vitest'
 import { bitbucket } from '../../src/plugins/bitbucket/plugin.ts'
 import { gapsOf } from '../collect/support/github.ts'
@@ -12,10 +12,10 @@ const REPO = `bitbucket:BitbucketRepo:1:${NAME}`
 const HOUR = 3_600_000
 
 const FEW = 6
-/** A page of pull requests, and some more. */
+/** A few more than one page of pull requests. */
 const MANY = 52
 
-/** Pull requests, issues, and pipelines that deploy. */
+/** Creates pull requests, issues, and pipelines that deploy. */
 function fill(fake: FakeCloud, pullRequests = FEW): void {
   const [repo] = fake.world.repos
   if (!repo) return

@@ -1,4 +1,4 @@
-/** What both kinds of Bitbucket offer for collection, and what a connection test says. */
+/** Scopes that both kinds of Bitbucket offer for collection, and the results of connection tests. */
 import { afterEach, expect, it } from 'vitest'
 import { testConnection } from '../../src/control-plane/test-connection.ts'
 import type { Plugin, PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'

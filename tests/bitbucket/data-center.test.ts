@@ -1,4 +1,4 @@
-/** All that Bitbucket Data Center has arrives, later runs ask for what may have changed, and what is refused is told. */
+/** Everything in Bitbucket Data Center is collected, later runs ask only for possible changes, and refusals are reported. */
 import { expect, it } from 'vitest'
 import { bitbucketServer } from '../../src/plugins/bitbucket-server/plugin.ts'
 import { gapsOf } from '../collect/support/github.ts'
@@ -11,10 +11,10 @@ const PULL = `bitbucket_server:BitbucketServerPullRequest:1:${NAME}`
 const MONTH = 30 * 24 * 3_600_000
 
 const FEW = 8
-/** A page of pull requests, and some more. */
+/** A few more than one page of pull requests. */
 const MANY = 102
 
-/** Pull requests of a month ago. */
+/** Creates pull requests that are a month old. */
 function fill(fake: FakeDataCenter, pullRequests = FEW): void {
   const [repo] = fake.repos
   const change = (name: ServerChange, number: number) => repo && fake.change(name, repo, number)

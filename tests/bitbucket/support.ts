@@ -20,7 +20,7 @@ export interface Collected<Fake extends FakeShell> {
   readonly start: (limit?: number) => Promise<Fake>
 }
 
-/** For the tests of one block: an empty database each, and a fake that sees only what the vendor documents. */
+/** Prepares an empty database for each test of a block, and checks that the fake saw only documented requests. */
 export function useFake<Fake extends FakeShell>(test: TestDatabase, collected: Collected<Fake>) {
   const { plugin, connection, scope } = collected
   const spec = plugin.source as PluginSpec
@@ -46,7 +46,7 @@ export function useFake<Fake extends FakeShell>(test: TestDatabase, collected: C
       ])
       return running
     },
-    /** Subtask after subtask; what each did, by its name. */
+    /** Runs one subtask after the other, and returns the result of each by its name. */
     async run(
       scopeConfig: Record<string, unknown> = {},
       { fullSync = false } = {},

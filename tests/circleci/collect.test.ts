@@ -1,4 +1,4 @@
-/** What happens at CircleCI after a pipeline was collected: workflows that come later, reruns, jobs that continue. */
+/** Changes at CircleCI after a pipeline was collected: later workflows, reruns, jobs that continue. */
 import { sql } from 'kysely'
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
@@ -13,7 +13,7 @@ const DAY = 24 * 60 * 60 * 1000
 
 describeOneDatabase('collecting from circleci', (test) => {
   let fake: FakeCircleci
-  /** Before now, so that what happens during a test never falls into the second in which the last run began. */
+  /** Sets the fake's clock before now, so that no event of a test falls into the second in which the last run began. */
   const ago = (milliseconds: number) => {
     const time = new Date(Date.now() - milliseconds)
     fake.now = () => time
@@ -78,7 +78,7 @@ describeOneDatabase('collecting from circleci', (test) => {
     const going = fake.addWorkflow(id, { status: 'running' })
     const jobs = Array.from({ length: 30 }, () => fake.addJob(going.id, { status: 'running' }))
     await runAll()
-    // From now on the workflow itself is unchanged.
+    // From here on the workflow itself does not change.
     await runAll()
     fake.addJob(going.id, { status: 'success', name: 'added' })
     for (const job of jobs) fake.setJobStatus(going.id, job.id, 'success')

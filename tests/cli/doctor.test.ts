@@ -1,4 +1,4 @@
-/** What the doctor finds, and how bad it is. */
+/** Problems that the doctor finds, and how serious each is. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

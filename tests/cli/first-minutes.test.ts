@@ -1,4 +1,4 @@
-/** What a person sees of a start, of a log, and of what is wrong. */
+/** Output that a person sees at a start, in a log, and when something is wrong. */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ describeEachDatabase('the first minutes', (test) => {
 
   it('a start says where to go, how to sign in and what to do next; the log goes where it was sent', async () => {
     const file = join(dataFolder, 'own', 'weir.log')
-    // As an earlier version made it.
+    // A folder as an earlier version made it.
     const clones = join(dataFolder, 'git')
     mkdirSync(clones, { recursive: true })
     chmodSync(clones, 0o755)
@@ -53,7 +53,7 @@ describeEachDatabase('the first minutes', (test) => {
     const { code, output } = await runCli(['doctor'], { ...environment(), API_RETRY: '0' })
     expect(output).toMatch(/^bad +circleci connection gone: /m)
     expect(code).toBe(1)
-    // The pages say the same.
+    // The pages show the same state.
     const states = await selectRows(test.database.kysely, connectionStates)
     expect(states).toMatchObject([{ plugin: 'circleci', failure: expect.stringMatching(/./), pipeline_id: 0 }])
   })

@@ -1,4 +1,4 @@
-/** `weir storage` and `weir retention` as people run them: what fills the disk, and what is let go of it. */
+/** `weir storage` and `weir retention` as people run them: what fills the disk, and what is deleted from it. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ const RECORDS = 400
 const PROJECT = 'project 0'
 const LONG_AGO = new Date('2025-01-02T03:04:05.000Z')
 const place = { dataFolder: mkdtempSync(join(tmpdir(), 'weir-keeping-')), encryptionSecret: 'a key that is for tests' }
-/** A list whose old records nothing looks at again. */
+/** A list whose old records no later run reads again. */
 const source = plugins.find(({ name }) => name === 'circleci')?.source
 const pipelines = source?.entities.find(({ spec }) => spec.raw === 'circleci_api_pipelines')
 const raw = rawTable('circleci_api_pipelines')
@@ -39,7 +39,7 @@ describeEachDatabase('what a database holds', (test) => {
     const { rows } = await sql.raw<{ amount: number }>(statement).execute(test.database.kysely)
     return Number(rows[0]?.amount)
   }
-  /** Bytes of old payloads, all records, and runs. */
+  /** Returns the bytes of old payloads, the number of records, and the number of runs. */
   const state = async () => [
     await amount(`select coalesce(sum(octet_length(data)), 0) as amount from ${raw.name}`),
     await amount(`select count(*) as amount from ${raw.name}`),
@@ -118,7 +118,7 @@ describeEachDatabase('what a database holds', (test) => {
     const steps = await countSteps([...command, '--dry-run', '--json'], environment())
     expect(await state()).toEqual(before)
 
-    // The last steps of a rehearsal take all back, where the same ones would keep it here.
+    // A rehearsal undoes everything in its last steps, but here the last steps commit. So kills happen only in the first 90 %.
     for (const step of chooseSteps(Math.floor(steps * 0.9), KILLS)) {
       await killAt(step, command, environment())
       expect(await state()).toEqual(before)

@@ -1,4 +1,4 @@
-/** Numbers in a terminal, and the same for programs. */
+/** Numbers in a terminal, and the same as JSON for programs. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -79,7 +79,7 @@ describeEachDatabase('weir metrics', (test) => {
     expect(metrics).toHaveLength(1)
     expect(metrics[0]).toMatchObject({ metric: 'change-failure-rate', unit: 'share', better: 'lower', counted: DAYS })
     expect(metrics[0].points.length).toBeGreaterThanOrEqual(6)
-    // Nothing could tell of an incident: neither the rate nor a month of it is 0.
+    // No source could report an incident, so neither the rate nor one of its months is 0.
     expect(metrics[0].value).toBeNull()
     expect(metrics[0].points.map(({ value }: { value: number | null }) => value)).toEqual(
       metrics[0].points.map(() => null),
@@ -92,7 +92,8 @@ describeEachDatabase('weir metrics', (test) => {
     const { kysely } = test.database
     for (const name of ['partial', 'unread']) await insertRow(kysely, projects, { name })
     const at = (days: number) => new Date(Date.now() - days * DAY)
-    // Three merged in a repository whose git was read, of which two were deployed, and two in one that nobody could clone.
+    // Three pull requests merged in a repository whose git was read, two of them deployed, and two in a repository that could
+    // not be cloned.
     const pulls = ['read', 'read', 'read', 'unread', 'unread'].map((repo, index) => {
       const times = { created_date: at(20), merged_date: at(12) }
       return pullRequests.row({ id: `pr${index}`, base_repo_id: repo, title: repo, status: 'MERGED', ...times })
@@ -128,12 +129,12 @@ describeEachDatabase('weir metrics', (test) => {
       await insertRow(kysely, tasks, { ...place, status, message: status === 'TASK_FAILED' ? message : '' })
     }
     const { output } = await run('--project', 'partial', '--metric', 'change-lead-time')
-    // The lower of the two in the middle.
+    // The median of an even number is the lower of the two in the middle.
     expect(output).toMatch(/Change lead time +1 h, 2 of 5 pull requests/)
     expect(output).toContain(
       'Change lead time of 2 of 5 pull requests: no git history for 1 repository (acme/unread), which leaves out 2 of the other 3.',
     )
-    // The explanation gives the same reason for the same pull requests, and so does the terminal where nothing counts.
+    // The explanation gives the same reason for the same pull requests. So does the terminal if none counts.
     const filter = { project: 'partial', environment: 'PRODUCTION', policy: DEFAULT_POLICY, from: at(100), to: at(0) }
     const context = { database: test.database, plugins }
     const explained = await measureOne(context, changeLeadTime, filter, true)
@@ -150,7 +151,7 @@ describeEachDatabase('weir metrics', (test) => {
     expect((await run('--project', 'unread', '--metric', 'change-lead-time')).output).toContain(
       `no data, because ${because}`,
     )
-    // The cause came without a full stop.
+    // The stored message has no full stop at its end.
     const cause = `In run ${pipeline_id}, 1 of 2 tasks failed: ${message}.`
     expect(output).toContain(`${cause} Mend that, then \`npx weir collect partial\``)
     const { output: json } = await run('--project', 'partial', '--metric', 'change-lead-time', '--json')

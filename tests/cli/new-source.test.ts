@@ -1,4 +1,4 @@
-/** `weir new-source` in a copy of the repository: what it writes compiles, is formatted, keeps the rules, and collects. */
+/** `weir new-source` in a copy of the repository: the files that it writes compile, are formatted, follow the rules, and collect. */
 import { globSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -121,5 +121,5 @@ it('is in the order of names, wherever it stands', () => {
   }
 })
 
-// The tests that it wrote: first rows, on each engine.
+// Run the tests that it wrote: the first rows, on each engine.
 await import(join(copy.folder, 'src/plugins/acme-ci/acme-ci.test.ts'))

@@ -1,4 +1,4 @@
-/** `weir new-source --kind tickets` in a copy of the repository: what it writes compiles, is formatted, keeps the rules, and collects. */
+/** `weir new-source --kind tickets` in a copy of the repository: the files that it writes compile, are formatted, follow the rules, and collect. */
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { copyRepository } from '../support/repository-copy.ts'
@@ -38,5 +38,5 @@ it('refuses a kind that there is not', async () => {
   })
 })
 
-// The tests that it wrote: first rows, on each engine.
+// Run the tests that it wrote: the first rows, on each engine.
 await import(join(copy.folder, FOLDER, 'acme-desk.test.ts'))

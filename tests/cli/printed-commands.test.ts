@@ -1,4 +1,4 @@
-/** Every command that a document or a message prints can be typed as it stands. */
+/** Every command that a document or a message prints can be typed exactly as printed. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
@@ -37,7 +37,7 @@ const printed = [
   ...globSync('src/**/*.ts', { cwd: root, exclude: (path) => path.endsWith('.test.ts') }),
 ].flatMap(printedIn)
 
-/** What would be typed: without remarks, redirections and what follows in a sentence. */
+/** Returns the words to type: without comments, redirections and the rest of the sentence. */
 function typed(text: string): string[][] {
   const [command = ''] = text.split(/ {2,}| # | > | && |[,;:]\s|[,;:.]$|'|\}|\$\{(?!name)|\\n/)
   const words = command
@@ -86,7 +86,7 @@ it.each(printed)('$place: $text', async ({ text }) => {
   expect(text).toMatch(/^npx weir /)
   for (const words of typed(text)) {
     const problem = await parse(words)
-    // In prose a command may stand without what it is about.
+    // In prose a command may appear without its arguments.
     if (/ is missing: add it/.test(problem) && words.length <= 3) continue
     expect(problem, words.join(' ')).toBe('')
   }

@@ -1,4 +1,4 @@
-/** What users point the product at by mistake, and what vendors have lost: each has a defined outcome. */
+/** Wrong settings by users, and data that the vendor has lost: each case has a defined outcome. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
@@ -54,7 +54,7 @@ describeEachDatabase('bad input', (test) => {
     const { 'Collect Pull Requests': refused } = await runGithub(test.database, github, { only: pulls })
     const says = /Connection "fake".*forbidden.*pull_requests=read.*Check the permissions/
     expect(refused).toMatchObject({ list: 'lost', remarks: [expect.stringMatching(says)] })
-    // The list, and whether the repository itself can be seen.
+    // It asks for the list, and whether the repository itself is visible.
     expect(fake.requests.entries.map(({ url }) => url.split('?')[0])).toEqual([
       '/repos/acme/web/pulls',
       '/repos/acme/web',

@@ -1,4 +1,4 @@
-/** One fault in fifty requests, and yet everything arrives: by REST, by GraphQL, and the same by both. */
+/** With one fault in fifty requests everything still arrives, and REST and GraphQL give the same rows. */
 import { join } from 'node:path'
 import { afterEach, beforeAll, expect, it } from 'vitest'
 import { type SpawnedFakeGithub, spawnFakeGithub } from '../fake-github/spawn.ts'
@@ -7,7 +7,7 @@ import { MOST_MEGABYTES, runLikeATask } from '../support/task-process.ts'
 import { connect, countsOf, differences, domainRows, emptyTables, NAME, plugins, prepare } from './support/github.ts'
 import type { ChildReport } from './support/run-child.ts'
 
-/** FULL_SIZE=true takes the repository of the issue, and several minutes. */
+/** FULL_SIZE=true uses the repository of the issue, which takes several minutes. */
 const isFull = process.env.FULL_SIZE === 'true'
 const REPOSITORY = isFull
   ? { name: NAME, pullRequests: 2000, issues: 3000, workflowRuns: 5000, jobsPerRun: 4, commits: 500, deployments: 300 }

@@ -1,4 +1,4 @@
-/** What goes wrong on the way: each has a defined end, and the next run continues from there. */
+/** Faults during a collection: each has a defined outcome, and the next run continues from there. */
 import { describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/database/open.ts'
 import { UnavailableError } from '../../src/errors.ts'
@@ -56,7 +56,7 @@ describeEachDatabase('while collecting', (test) => {
     const fake = await start({ ...SMALL, workflowRuns: 30 })
     const about = (word: string) => (subtask: Subtask) => subtask.name.includes(word) && subtask.step !== 'convert'
     await runGithub(test.database, githubGraphql, { only: about('Workflow Runs') })
-    // The first batch and its first half.
+    // Fails the first batch and its first half.
     fake.failNext(kind, { path: '/graphql', times: kind === 'too-many-nodes' ? 2 : 4 })
     await runGithub(test.database, githubGraphql, { only: about('Job') })
     expect((await storedIds(test.database)).jobs).toHaveLength(fake.world.repository(NAME).jobs.size)
@@ -92,7 +92,7 @@ describeEachDatabase('while collecting', (test) => {
     const progress = ({ done = 0 }: Progress) => {
       if (done >= 60) cut ??= cutConnections(test)
     }
-    // It fails only if one of them was in use just then.
+    // The run fails only if one of the connections was in use at that moment.
     await run({ only: commits, progress }).catch((error) =>
       expect(test.database.explain(error) ?? error).toBeInstanceOf(UnavailableError),
     )
@@ -129,7 +129,7 @@ describeEachDatabase('while collecting', (test) => {
     await run({ only: issues })
     const stored = new Set((await storedIds(test.database)).issues)
     const missing = [...fake.world.repository(NAME).issues].filter(({ id }) => !stored.has(String(id)))
-    // What came after the run began is the next run's.
+    // Issues created after the run began are left to the next run.
     expect(missing.filter(({ createdAt }) => createdAt < '2025')).toEqual([])
     await run({ only: issues })
     expect((await storedIds(test.database)).issues).toContain(
@@ -158,7 +158,7 @@ describeEachDatabase('while collecting', (test) => {
       await run({ only: issues })
       expect((await storedIds(test.database)).issues).toHaveLength(230)
       const first = fake.requests.entries.filter(({ url, status }) => status === 200 && !url.includes('page=2'))
-      // At last it asks for what changed meanwhile.
+      // At the end the run asks for everything that changed in the meantime.
       expect(first.filter(({ url }) => !/[?&](page=3|since=)/.test(url))).toEqual([])
     })
   })
@@ -181,7 +181,7 @@ describeEachDatabase('while collecting', (test) => {
     const all = (subtask: Subtask) => pullRequests(subtask) || commits(subtask)
     await expect(run({ only: all, progress, signal: controller.signal })).rejects.toThrow('stopped while waiting')
     expect(fake.requests.counts().counted).toBe(count * BUDGET)
-    // The limit of an hour began with the first request; ours adds a second for the vendor's clock.
+    // The hourly limit began with the first request. Weir adds a second in case the vendor's clock differs.
     const minutes = ((waits[0]?.getTime() ?? 0) - Date.now()) / 60_000
     expect(minutes).toBeGreaterThan(55)
     expect(minutes).toBeLessThan(61)

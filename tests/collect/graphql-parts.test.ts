@@ -1,4 +1,4 @@
-/** GraphQL answers with what it has, and says what it has not. */
+/** GraphQL answers with the data that it has, and says which parts are missing. */
 import { expect, it } from 'vitest'
 import { githubGraphql } from '../../src/plugins/github/graphql-plugin.ts'
 import { describeEachDatabase } from '../support/databases.ts'

@@ -1,4 +1,4 @@
-/** A GitHub that answers with what was not asked for, or whose records have other ids than before. */
+/** A GitHub that answers with something else than was asked for, or whose records have other ids than before. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
@@ -12,7 +12,7 @@ const OTHER = 'acme/other'
 const LISTS = ['issues', 'pullRequests'] as const
 const only = ({ name }: Subtask) => /^(collect|extract) ?(api)? ?(issues|pull requests)$/i.test(name)
 
-/** Stands before a GitHub, and changes what is asked and answered. */
+/** Starts a proxy in front of a fake GitHub that can change requests and answers. */
 async function startBefore(url: string) {
   const before = {
     ask: (text: string) => text,
@@ -41,7 +41,7 @@ async function startBefore(url: string) {
   return Object.assign(before, { url: address(), stop })
 }
 
-/** The same records under other ids, over REST and GraphQL. */
+/** Gives records other ids, over REST and GraphQL. */
 const withOtherIds = (text: string) =>
   text
     .replace(/"(id|fullDatabaseId)":"?(\d{12,})"?/g, (_all, name, id) =>

@@ -1,4 +1,4 @@
-/** Later runs ask for what is new, and end where a run over everything would; receipts tell what was asked and came. */
+/** Later runs ask only for new data and end with the same rows as a full run. Receipts tell what was asked and what came. */
 import { expect, it } from 'vitest'
 import { selectSubtasks } from '../../src/control-plane/plan/select-subtasks.ts'
 import type { Subtask } from '../../src/plugin-kit/spec/subtask.ts'
@@ -29,7 +29,7 @@ describeEachDatabase('a later run', (test) => {
     }))
     expect(counted.filter(({ most }) => most > 1)).toEqual([])
     expect(fake.requests.counts().notModified).toBeGreaterThan(20)
-    // Runs that are not finished come again with the window that may bring new ones.
+    // Unfinished runs are listed again, in the same window as possible new runs.
     const runs = '_raw_github_api_runs'
     const after = await rawRows(test.database)
     expect({ ...after, [runs]: after[runs]?.distinct }).toEqual({ ...before, [runs]: before[runs]?.distinct })
@@ -96,7 +96,7 @@ describeEachDatabase('a later run', (test) => {
     await runAgain()
     const [older] = issues().filter(({ updatedAt }) => new Date(updatedAt) < timeAfter)
     expect(wanted().length).toBeGreaterThan(50)
-    // All names once, since nobody knows how many are from before the start date; then their number tells.
+    // The first run asks for all names, since nobody knows how many are from before the start date. Later the total number suffices.
     expect(await runAgain()).toBe(2)
     expect(await runAgain()).toBe(1)
     expect((await storedIds(test.database)).issues).toHaveLength(wanted().length)
@@ -108,7 +108,7 @@ describeEachDatabase('a later run', (test) => {
     expect(await runAgain()).toBe(2)
     expect(await runAgain()).toBe(1)
     expect((await storedIds(test.database)).issues).toHaveLength(wanted().length)
-    // Then everything is wanted, and deleted issues are not among it.
+    // Now everything is wanted, and deleted issues are not part of it.
     await runAgain({ only, timeAfter: null })
     expect((await storedIds(test.database)).issues).toHaveLength(148)
   })

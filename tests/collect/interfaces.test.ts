@@ -1,4 +1,4 @@
-/** REST and GraphQL are two ways to one and the same rows. */
+/** REST and GraphQL lead to the same rows. */
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import { readRows } from '../../src/database/read.ts'
@@ -10,12 +10,12 @@ import { useFake } from './support/fake.ts'
 import { connect, emptyTables, NAME, runGithub } from './support/github.ts'
 
 const tool = (name: string) => `_tool_github_${name}`
-/** Answers to requests that only one of the two needs. */
+/** Tables for answers to requests that only one of the two plugins makes. */
 const OF_ONE = ['pull_request_details', 'deployment_statuses', 'deployment_refs', 'release_authors', 'tags'].map(tool)
 const ORIGIN = ['created_at', 'updated_at', '_raw_data_id', '_raw_data_table', '_raw_data_remark']
-/** Columns of which one of the two cannot tell. */
+/** Columns that one of the two interfaces cannot fill. */
 const UNKNOWN: Record<string, readonly string[]> = {
-  // Lists over REST leave these out: `pull_request_details` and `deployment_statuses` have them.
+  // Lists over REST leave these out: the tables `pull_request_details` and `deployment_statuses` have them.
   [tool('pull_requests')]: [
     ...['additions', 'deletions', 'comments', 'commits', 'review_comments', 'merged', 'merged_by_name', 'merged_by_id'],
   ],
@@ -30,7 +30,7 @@ const tables = [...new Set([...github.tables, ...domainTables])].filter(
   ({ name }) => !name.startsWith('_raw_') && !OF_ONE.includes(name),
 )
 
-/** Tables that the world must have rows for, or else the comparison would say little. */
+/** Tables that must have rows in this world. Otherwise the comparison would prove little. */
 const FILLED = [
   ...[
     'issues',

@@ -1,4 +1,4 @@
-/** kill -9 at random moments of a collection: restarted each time, it ends with everything, once. */
+/** kill -9 at random moments of a collection: restarted each time, it ends with every record exactly once. */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,18 +12,18 @@ import { LAUNCHED, LIKE_A_TASK, MOST_MEGABYTES } from '../support/task-process.t
 import { CODE_HOST_NAMES, CODE_HOSTS, type CodeHostName, type Size } from './support/code-hosts.ts'
 import { doubled, emptyTables, prepare } from './support/github.ts'
 
-/** FULL_SIZE=true: a hundred kills, spread over the collection of the issue's repository, by each engine. */
+/** FULL_SIZE=true: a hundred kills per engine, spread over the collection of the issue's repository. */
 const isFull = process.env.FULL_SIZE === 'true'
 const SIZE: Size = isFull
   ? { changes: 2000, issues: 3000, runs: 5000, jobs: 4, others: 300, users: 30 }
   : { changes: 12, issues: 110, runs: 12, others: 3 }
 
-/** Between two kills, at most; so many that a hundred kills reach far into the run. */
+/** The most pages between two kills. The full size has so many that a hundred kills reach far into the run. */
 const MOST_PAGES = isFull ? 150 : 20
 
 interface Ended {
   readonly isKilled: boolean
-  /** At the peak; told only by a run that came to its end. */
+  /** The peak memory. Only a run that completed reports it. */
   readonly megabytes: number
 }
 
@@ -34,7 +34,7 @@ interface Running {
   readonly journal: string
 }
 
-/** Kills the run some milliseconds after its `pages`th page; never when that is undefined. */
+/** Kills the run a few milliseconds after its `pages`th page, or never if `pages` is undefined. */
 async function runChild({ host, url, concurrency, journal }: Running, pages?: number): Promise<Ended> {
   const child = startProgram(
     join(import.meta.dirname, 'support/collect-child.ts'),
@@ -63,7 +63,7 @@ describeEachDatabase('kill -9 while collecting', (test) => {
 
   const cases = [
     { concurrency: 1, lost: 1, kills: isFull ? 100 : 4 },
-    // As many as may be under way or not yet stored.
+    // The most pages that may be under way or not yet stored.
     { concurrency: 10, lost: 19, kills: isFull ? 20 : 2 },
   ]
   describe.each(CODE_HOST_NAMES)('from %s', (host) => {
@@ -84,7 +84,7 @@ describeEachDatabase('kill -9 while collecting', (test) => {
             const pages = 1 + Math.floor(Math.random() * MOST_PAGES)
             if (!(await runChild(running, pages)).isKilled) break
           }
-          // A small repository may be read to its end before the last kill.
+          // A small repository may be read completely before the last kill.
           expect(killed).toBeGreaterThanOrEqual(isFull ? kills : kills / 2)
           const { isKilled, megabytes } = await runChild(running)
           expect(isKilled).toBe(false)

@@ -1,4 +1,4 @@
-/** Lists that are longer than the source's numbered pages: the rest is asked for by time, or told as a gap. */
+/** Lists that are longer than the source's numbered pages. The rest is asked for by time, or reported as a gap. */
 import { expect, it } from 'vitest'
 import { definePlugin } from '../../src/plugin-kit/define/define-plugin.ts'
 import type { Entity } from '../../src/plugin-kit/spec/entity.ts'
@@ -7,7 +7,7 @@ import { describeEachDatabase } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
 import { domainRows, emptyTables, NAME, receiptOf, runGithub, storedIds } from './support/github.ts'
 
-/** Instead of 400, so that a test need not make 40,000 records. */
+/** Replaces the limit of 400 pages, so that a test need not create 40,000 records. */
 const MOST_PAGES = 3
 
 function withShortPaging(entity: Entity): Entity {
@@ -30,14 +30,14 @@ describeEachDatabase('a list past the last page', (test) => {
   const repository = { ...SMALL, issues: 400, pullRequests: 350 }
   const isCapped = { pagingCap: MOST_PAGES * 100 }
   const idsOf = (records: Iterable<{ id: number }>) => [...records].map(({ id }) => String(id)).sort()
-  /** Of a deleted user, GitHub tells nothing in lists, and that it was a ghost elsewhere. */
+  /** Returns the rows with a known author. GitHub says nothing about a deleted author in lists, and calls it `ghost` elsewhere. */
   const rowsWithAuthor = async () => {
     const { pull_requests = [] } = await domainRows(test.database)
     return pull_requests.filter((row) => !['', 'ghost'].includes(JSON.parse(row).author_name))
   }
   const receipt = (raw: string) => receiptOf(test.database, raw)
 
-  /** Stops when so many records have come. */
+  /** Runs until this many records have come, and then stops. */
   async function runUntil(count: number, only: ReturnType<typeof about>): Promise<void> {
     const stop = new AbortController()
     const progress = ({ done = 0 }) => {
@@ -60,7 +60,7 @@ describeEachDatabase('a list past the last page', (test) => {
     await runUntil(400, about('Issues'))
     fake.requests.clear()
     await runGithub(test.database, github, { only: about('Issues') })
-    // Three pages had come.
+    // Three pages had come already.
     expect(fake.requests.entries.length).toBeLessThanOrEqual(6)
     expect((await storedIds(test.database)).issues).toEqual(idsOf(fake.world.repository(NAME).issues))
   })
@@ -79,7 +79,7 @@ describeEachDatabase('a list past the last page', (test) => {
     expect(await receipt(listOfPulls)).toMatchObject({ status: 'complete', message: '' })
     const asked = fake.requests.entries.map(({ url }) => url)
     const single = asked.filter((url) => /\/pulls\/\d+$/.test(url))
-    // Once for its details, and what the numbered pages left out once more.
+    // Every pull request is asked for once for its details, and once more if the numbered pages left it out.
     expect(single.length).toBeGreaterThanOrEqual(350 + 50)
     expect(single.length).toBeLessThan(350 + 50 + 20)
   })
@@ -92,7 +92,7 @@ describeEachDatabase('a list past the last page', (test) => {
     await runGithub(test.database, github, {
       only,
       progress: ({ done = 0 }) => {
-        // Each comes to the front and pushes another one off the last page.
+        // Each new pull request comes first and pushes another one off the last page.
         for (; added < 90 && added < done / 3; added++) fake.update({ repository: NAME, add: 'pullRequests' })
       },
     })
@@ -118,7 +118,7 @@ describeEachDatabase('a list past the last page', (test) => {
     await runUntil(325, about('Pull Requests'))
     fake.requests.clear()
     await runGithub(test.database, github, { only: about('Pull Requests') })
-    // But once more at last, for what changed meanwhile.
+    // It asks only once more, for everything that changed in the meantime.
     expect(fake.requests.entries.filter(({ url }) => url.includes('/pulls?'))).toMatchObject([{ status: 304 }])
     expect((await storedIds(test.database)).pullRequests).toEqual(idsOf(fake.world.repository(NAME).pullRequests))
   })

@@ -1,4 +1,4 @@
-/** What changes on GitHub without moving to the front of its list. */
+/** Changes on GitHub that do not move a record to the front of its list. */
 import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
@@ -53,7 +53,7 @@ describeEachDatabase('later runs', (test) => {
           .map(({ id }) => id)
           .sort(),
       )
-      // What has not changed is listed, but not asked for again.
+      // Records that have not changed are listed, but their parts are not asked for again.
       const about = fake.requests.entries.filter(({ template }) => /\/(statuses|jobs)$/.test(template))
       expect(about.length).toBeLessThan(runs.size + deployments.size)
       const found = await differences(test.database, fake.world.repository(NAME))
@@ -98,7 +98,7 @@ describeEachDatabase('later runs', (test) => {
           .sort(),
       )
       expect(numbers.filter((id) => earlier.includes(id))).toEqual([])
-      // The others are listed, and not asked about.
+      // The other runs are listed, but their jobs are not asked for.
       expect(fake.requests.entries.filter(({ template }) => template.endsWith('/actions/runs'))).toHaveLength(1)
       const about = fake.requests.entries.filter(({ template }) => template.endsWith('/jobs'))
       expect(about.length).toBeLessThan(2)

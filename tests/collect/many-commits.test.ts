@@ -39,11 +39,11 @@ describeEachDatabase('a pull request of more commits than GitHub lists', (test) 
       ...{ subtask, kind, status: Number(status), number: input.Number },
     }))
     expect(told).toEqual([{ subtask: 'Collect Long PR Commits', kind: 'lost', status: 404, number: pull!.number }])
-    // Still no comparison: still the gap, and still the 250.
+    // The comparison still fails, so the gap and the 250 commits remain.
     await runGithub(test.database, github, { only })
     expect(await stored()).toEqual([250, 250])
     expect(await gapsOf(test.database)).toHaveLength(1)
-    // The next run asks again, and gets them.
+    // The next run asks again and receives the commits.
     await runGithub(test.database, github, { only })
     expect(await stored()).toEqual([262, 262])
     expect(await gapsOf(test.database)).toEqual([])

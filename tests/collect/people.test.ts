@@ -1,4 +1,4 @@
-/** People are seen in many repositories, and asked for once. */
+/** People appear in many repositories, but their profiles are asked for once. */
 import { expect, it } from 'vitest'
 import { deleteScopeData } from '../../src/control-plane/scope-data.ts'
 import { githubGraphql } from '../../src/plugins/github/graphql-plugin.ts'
@@ -32,14 +32,14 @@ describeEachDatabase('people of two repositories', (test) => {
     const both = await people()
     expect(asked() - first).toBeLessThan(3)
 
-    // The first one to run again asks what is new; the other one takes it over.
+    // The first repository to run again asks for news, and the other one takes over the answers.
     fake.requests.clear()
     await runGithub(test.database, github)
     expect(asked()).toBe(first)
     await runGithub(test.database, github, { repository: OTHER })
     expect(asked() - first).toBeLessThan(3)
 
-    // What was taken over stays when the repository goes that had asked.
+    // Profiles that another repository took over stay when the repository that asked for them is deleted.
     const scope = { connection_id: 1, github_id: fake.world.repository(NAME).id, full_name: NAME }
     await deleteScopeData(test.database, [github, githubGraphql], githubSpec, 1, scope)
     expect((await people()).length).toBeGreaterThanOrEqual(both.length - 2)

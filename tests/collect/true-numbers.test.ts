@@ -1,4 +1,4 @@
-/** What GitHub knows arrives over both interfaces, and nobody is made up. */
+/** Everything that GitHub knows arrives over both interfaces, and no person is invented. */
 import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
@@ -9,7 +9,7 @@ const BOT = 'dependabot[bot]'
 describeEachDatabase('GitHub in true numbers', (test) => {
   const start = useFake(test)
   const rowsOf = (table: string): Promise<any[]> => test.database.kysely.selectFrom(table).selectAll().execute()
-  /** Two interfaces, and the tests below look at one run of each. */
+  /** Each test below looks at one run of one interface. There are two interfaces. */
   const collected = async (plugin: (typeof plugins)[number]) => {
     const fake = await start({ ...SMALL, issues: 40, pullRequests: 40, releases: 12, commentsPerIssue: 2 })
     fake.failNext('gone', { path: `/users/${encodeURIComponent(BOT)}`, status: 404, times: 5 })
@@ -46,7 +46,7 @@ describeEachDatabase('GitHub in true numbers', (test) => {
     expect(accounts).toHaveLength(new Set(seen.map(({ account_id }) => account_id)).size)
     const releases = await rowsOf('cicd_releases')
     expect(releases.filter(({ author_id }) => !known.has(author_id))).toEqual([])
-    // Who is seen no more has no account any more.
+    // A person who is no longer seen loses the account.
     await test.database.kysely.deleteFrom('_tool_github_repo_accounts').where('login', '=', BOT).execute()
     await runGithub(test.database, plugin, { only: ({ name }) => name === 'Convert Users' })
     expect((await rowsOf('accounts')).map(({ user_name }) => user_name)).not.toContain(BOT)

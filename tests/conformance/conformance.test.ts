@@ -9,7 +9,7 @@ import { describeEachDatabase } from '../support/databases.ts'
 const home = join(import.meta.dirname, '../../../shared/conformance')
 const itWithReference = existsSync(home) ? it : it.skip
 
-/** Plugins that the reference has cases for, of those that there are. */
+/** The existing plugins for which there are conformance cases. */
 function comparedPlugins(): string[] {
   const cases = JSON.parse(readFileSync(join(home, 'manifest.json'), 'utf8')) as { plugin: string }[]
   const known = new Set(plugins.map(({ name }) => name))

@@ -1,4 +1,4 @@
-/** Runs DevLake's cases through our own subtasks and writes the tables that the judge compares. */
+/** Runs DevLake's cases through Weir's subtasks and writes the tables that the judge compares. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'

@@ -1,4 +1,4 @@
-/** Scopes as the scope picker would store them, from what a source says of them. */
+/** Makes scopes from the records of a source, as the scope picker would store them. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
@@ -8,7 +8,7 @@ import { write } from '../../src/database/write.ts'
 import { repos } from '../../src/plugins/bitbucket/kit.ts'
 import { scopeOf } from '../../src/plugins/bitbucket/remote-scopes.ts'
 
-/** Of one record of a file; a scope that is there already stays. */
+/** Inserts the scope of one record of a file. A scope that exists already is kept. */
 export async function insertBitbucketScope(database: Database, data: string, args: Record<string, any>): Promise<void> {
   const records: Record<string, string>[] = parse(readFileSync(join(data, args.csv)), {
     ...{ columns: true, skip_empty_lines: true, bom: true },

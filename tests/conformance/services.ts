@@ -1,4 +1,4 @@
-/** What `call` steps ask for, by the functions that the REST routes call too. */
+/** Carries out `call` steps with the functions that the REST routes also call. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from '../../src/database/database.ts'
@@ -10,7 +10,7 @@ import { insertBitbucketScope } from './scopes.ts'
 
 interface Call {
   readonly fn: string
-  /** The REST route that does the same. */
+  /** The equivalent REST route. */
   readonly api?: string
   readonly args: Readonly<Record<string, any>>
 }
@@ -22,7 +22,7 @@ const SERVICES: Readonly<Record<string, (database: Database, args: Call['args'],
   'bitbucket.insertScopeFromApiRepo': (database, args, data) => insertBitbucketScope(database, data, args),
 }
 
-/** `data` is the folder of the files that calls name. */
+/** `data` is the folder of the files that the calls name. */
 export async function callService(database: Database, data: string, { fn, api = '', args }: Call): Promise<void> {
   const service = SERVICES[fn]
   const file = csvFiles.find(({ name }) => api.endsWith(`plugins/customize/csvfiles/${name}`))
@@ -36,7 +36,7 @@ export async function callService(database: Database, data: string, { fn, api = 
   } else throw new Error(`there is no service ${api || fn}`)
 }
 
-/** The columns that calls have added go with the rows. */
+/** Drops the columns that calls have added, when their rows are cleared. */
 export async function dropFields(database: Database, tableName?: string): Promise<void> {
   const live = await database.describe()
   for (const { name } of domainTables) {

@@ -1,4 +1,4 @@
-/** One function a step of the manifest; COMPARE.md of the conformance folder describes them. */
+/** One function per step of the manifest. COMPARE.md of the conformance folder describes the steps. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
@@ -129,7 +129,7 @@ export function stepRunner(database: Database, data: string) {
   }
 }
 
-/** Cells of a loaded row; the token, and every column that the file does not have, become NULL. */
+/** Returns the cells of a loaded row. The null token, and every column that is not in the file, become NULL. */
 const cells = (table: Table<any>, record: Record<string, unknown>, nullToken: string | undefined): Cell[] =>
   table.names.map((name, position) => {
     const value = record[name]

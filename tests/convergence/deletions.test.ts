@@ -1,6 +1,6 @@
 /**
- * With a start date, which is the default, whatever a later run can see without one it sees as well: of every source, each thing
- * is changed once, so that there is something on both sides of that date, and then everything is deleted that can be.
+ * With a start date, which is the default, a later run still sees every change that it would see without one. In every source
+ * each record is changed once, so that there are records on both sides of that date. Then everything is deleted that can be.
  */
 import type { History } from './support/history.ts'
 import { describeHistories } from './support/suite.ts'

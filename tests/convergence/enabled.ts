@@ -1,4 +1,4 @@
-/** Operations that histories leave out as long as the code cannot bear them, and why. The aim is that nothing stands here. */
+/** Operations that histories leave out because the code does not handle them yet, with the reason. The aim is to keep this empty. */
 import type { VendorUnderTest } from './support/vendor-under-test.ts'
 
 type Off = Readonly<Record<string, string>>

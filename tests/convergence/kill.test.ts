@@ -1,4 +1,4 @@
-/** Runs in processes of their own that are really killed, at any request. */
+/** Runs in separate processes that are really killed, at any request. */
 import fc from 'fast-check'
 import type { History } from './support/history.ts'
 import { describeHistories } from './support/suite.ts'

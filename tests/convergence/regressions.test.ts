@@ -1,4 +1,4 @@
-/** Histories that once broke the law, as the machine printed them. */
+/** Histories that once broke the law of convergence, as the machine printed them. */
 import type { History } from './support/history.ts'
 import { describeHistories } from './support/suite.ts'
 import { bitbucketVendor } from './vendors/bitbucket.ts'
@@ -83,7 +83,7 @@ for (const vendor of [circleciVendor, jiraVendor]) {
   describeHistories(vendor, (history) => history('what was calculated for a project goes with it', DELETED_PROJECT))
 }
 
-/** Of the first pull requests: those who are asked may have given a review before. */
+/** Asks for reviews of the first pull requests. The persons asked may have given a review before. */
 const asking = (person: (pull: number) => number): History =>
   [0, 1, 2, 3, 4, 5].map((pull) => ['ask for review', 0, pull, person(pull)])
 

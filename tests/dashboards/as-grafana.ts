@@ -1,4 +1,4 @@
-/** What Grafana sends for a statement of a template: macros and variables are put into the text. */
+/** Builds the text that Grafana sends for a statement of a template: macros and variables are inserted. */
 import type { Engine } from '../../src/dashboards/grafana/text.ts'
 
 const MOMENTS: Readonly<Record<Engine, (moment: Date) => string>> = {

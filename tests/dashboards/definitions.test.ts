@@ -10,7 +10,7 @@ it('have names of their own', () => {
 })
 
 it('has room beside the bars of a ranking for what is said there', async () => {
-  // The web client has a compiler and types of its own.
+  // The web client has its own compiler settings and types.
   const file = new URL('../../web/dashboards/ranking-options.ts', import.meta.url).href
   const { rankingOption } = await import(file)
   const colours = { text: '', quiet: '', line: '', surface: '', accent: '', before: '', bad: '', series: [] }
@@ -22,7 +22,7 @@ it('has room beside the bars of a ranking for what is said there', async () => {
       const row = described.map(({ kind }) => (kind === 'text' ? 'acme/web' : kind === 'minutes' ? 3000 : 120))
       const { grid, series } = rankingOption({ columns: described, rows: [row] }, colours)
       const label = series[0].label.formatter({ value: row[1], dataIndex: 0 })
-      // In letters of 12 pixels, of which the usual ones are half as wide as high.
+      // In letters of 12 pixels, which are usually half as wide as high.
       if (label.length * 6 > grid.right) cut.push(`${dashboard.name}/${name}: ${label}`)
     }
   }
@@ -51,7 +51,7 @@ it.each(dashboards)('$name fits on a page, and says what it counts', (dashboard)
     if (isList || !options) expect(remedy, name).toMatch(/\.$/)
 })
 
-/** So many rows as there are keys, reasons or materials. */
+/** Panels with a fixed number of rows: one per key, reason or material. */
 const isShort = (place: string) => /\/(grades|materials)$|^dora-validation\/(deployment|change|failed)-/.test(place)
 
 it.each(ENGINES)('order their rows, and end where a table would continue for ever (%s)', (engine) => {

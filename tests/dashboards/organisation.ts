@@ -1,4 +1,4 @@
-/** The planted organisation, and beside it what its story leaves out: people, bugs, jobs, sources, runs. */
+/** The planted organisation, with additional data: people, bugs, jobs, sources, runs. */
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
@@ -50,7 +50,7 @@ const people = (): TableRow[] => [
   teamUsers.row({ team_id: 'team-2', user_id: 'user other' }),
 ]
 
-/** Every third is open, every fourth a bug; priorities and states differ, some have nobody, an epic, or points. */
+/** Every third issue is open, every fourth is a bug. Priorities and states differ, and some lack an assignee, an epic, or points. */
 const issuesOn = (board: string, mark: string): TableRow[] =>
   Array.from({ length: 24 }, (_, index) => index).flatMap((index) => {
     const id = `${mark}:Issue:${index}`
@@ -80,7 +80,7 @@ const issuesOn = (board: string, mark: string): TableRow[] =>
     ]
   })
 
-/** Each commit is built twice; every fourth time the job `test` changes its mind. */
+/** Each commit is built twice, and in every fourth case the job `test` has another result the second time. */
 const buildsIn = (scope: string, mark: string): TableRow[] =>
   Array.from({ length: 24 }, (_, index) => index).flatMap((index) => {
     const id = `${mark}:Build:${index}`
@@ -119,7 +119,7 @@ const buildsIn = (scope: string, mark: string): TableRow[] =>
     ]
   })
 
-/** Of four, two are merged (one of them with a review), one is closed, and one open. */
+/** Of every four, two are merged (one of them with a review), one is closed, and one open. */
 const pullRequestsIn = (repository: string, mark: string): TableRow[] =>
   Array.from({ length: 24 }, (_, index) => index).flatMap((index) => {
     const id = `${mark}:PullRequest:${index}`
@@ -150,7 +150,7 @@ const pullRequestsIn = (repository: string, mark: string): TableRow[] =>
     return [row, ...(index % 4 === 0 ? [review] : []), ...(index % 2 ? [link] : [])]
   })
 
-/** Every third is open; two of three have a responder, and the eighth and so on belong to both services. */
+/** Every third is open. Two of three have a responder, and every eighth belongs to both services. */
 const incidentsOf = (services: readonly string[], mark: string): TableRow[] => [
   ...services.map((id, index) => boards.row({ id, name: `Service ${index}` })),
   ...Array.from({ length: 24 }, (_, index) => index).flatMap((index) => {
@@ -194,7 +194,7 @@ const BAMBOO = 'bamboo:BambooPlan:1:SHOP-WEB'
 const ARGOCD = 'argocd:ArgocdApplication:1:web'
 const SONARQUBE = 'sonarqube:SonarqubeProject:1:shop'
 
-/** Of 24, a quarter each are bugs, vulnerabilities, code smells and hotspots; a third is closed or reviewed. */
+/** Of 24 findings, a quarter each are bugs, vulnerabilities, code smells and hotspots. A third is closed or reviewed. */
 const findingsIn = (project: string): TableRow[] => [
   cqProjects.row({ id: project, name: 'shop' }),
   ...Array.from({ length: 24 }, (_, index) =>
@@ -344,12 +344,12 @@ export async function fill(database: Database): Promise<void> {
     ...operation(),
   ])
   for (const { project } of truths) await calculate(database, project)
-  // As users add it; incidents after the steps 1, 10 and 16 are outages.
+  // A custom field as users add it. Incidents after the steps 1, 10 and 16 are outages.
   await sql`alter table incidents add column x_issue_category varchar(255)`.execute(database.kysely)
   await sql`update incidents set x_issue_category = case when incident_key like 'after 1%' then 'Outage' else 'Slow' end`.execute(
     database.kysely,
   )
-  // When a row was written is no part of what is compared.
+  // The time of writing is not compared, so it is the same everywhere.
   for (const table of ['pull_requests', 'cicd_deployment_commits', 'cicd_pipelines', 'issues', 'incidents'])
     await sql`update ${sql.table(table)} set updated_at = ${at(40)}`.execute(database.kysely)
   await sql`update commits set author_id = 'author'`.execute(database.kysely)

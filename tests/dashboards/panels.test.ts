@@ -36,13 +36,13 @@ function mismatch(kind: ColumnKind | undefined, value: unknown): string | null {
       : typeof value === 'string'
   return fits ? null : `${kind} is a ${typeof value}`
 }
-/** What an engine that was asked before showed. */
+/** The rows that the other engine returned earlier. */
 const seen = new Map<string, readonly [engine: string, rows: unknown[][]]>()
 const rounded = (value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(9)) : plain(value))
 
-/** From the numbers by which the rows were planted. */
+/** Expected rows, calculated from the numbers of the planted data. */
 const BY_HAND: readonly (readonly [place: string, rows: readonly unknown[][]])[] = [
-  // 12 of 24, a day and 0, 1, 4, 5, 1, 2, 5, 6, 2, 3, 6, 0 hours after they were opened.
+  // 12 of 24, merged a day and 0, 1, 4, 5, 1, 2, 5, 6, 2, 3, 6, 0 hours after they were opened.
   ['github/time-to-merge', [[1440 + (35 * 60) / 12, 12]]],
   ['github/closed-without-merge', [[0.333333333, 18]]],
   [
@@ -54,7 +54,7 @@ const BY_HAND: readonly (readonly [place: string, rows: readonly unknown[][]])[]
   ],
   ['azure-devops/closed-without-merge', [[0.333333333, 18]]],
   ['azure-devops/build-success', [[Number((18 / 21).toPrecision(9)), 21]]],
-  // Two of three; the thirteenth of sixteen is issue 19, which took 20 times 700 minutes.
+  // Two of three are delivered. The thirteenth of sixteen is issue 19, which took 20 times 700 minutes.
   ['jira/delivery-rate', [[0.666666667, 24]]],
   ['jira/lead-time-of-most', [[14_000, 16]]],
   [
@@ -80,24 +80,24 @@ const BY_HAND: readonly (readonly [place: string, rows: readonly unknown[][]])[]
       ['test', 3, 0.142857143],
     ],
   ],
-  // Three, of 60, 61 and 62 seconds; the last has no result.
+  // Three deployments, of 60, 61 and 62 seconds. The last has no result.
   ['argocd/deployments', [[1, 2]]],
   ['argocd/deployment-success', [[0.5, 2]]],
   ['argocd/failed-deployments', [[1]]],
   ['argocd/mean-deployment-duration', [[60.5, 2]]],
   ['argocd/deployments-by-scope', [['scope argocd:ArgocdApplication:1:web', 3, 1, '2024-01-13T02:00:00.000Z']]],
-  // Two of six of each type are closed; the open smells have 2, 10, 14 and 22 minutes.
+  // Two of six of each type are closed. The open smells have 2, 10, 14 and 22 minutes.
   ['sonarqube/bugs', [[4]]],
   ['sonarqube/hotspots-reviewed', [[0.333333333, 6]]],
   ['sonarqube/debt', [[48, 4]]],
-  // Of 150 lines, 15 are not covered; of 300, 30 are duplicated.
+  // Of 150 lines, 15 are not covered. Of 300, 30 are duplicated.
   ['sonarqube/coverage', [[0.9, 150]]],
   ['sonarqube/duplicated-lines', [[0.1, 300]]],
-  // Sixteen of 24 are resolved, after 20, 30, 50, 60 … 230 and 240 minutes; the thirteenth took 200.
+  // Sixteen of 24 are resolved, after 20, 30, 50, 60 … 230 and 240 minutes. The thirteenth took 200.
   ['pagerduty/mean-time-to-restore', [[130, 16]]],
   ['pagerduty/time-to-restore-of-most', [[200, 16]]],
   ['pagerduty/incidents-with-responders', [[0.666666667, 24]]],
-  // Twelve each, and the three that belong to both (0, 8 and 16); the resolved ones of each took 130 minutes in the mean.
+  // Twelve each, and three that belong to both (0, 8 and 16). The resolved ones of each took 130 minutes on average.
   [
     'opsgenie/incidents-by-service',
     [
@@ -106,7 +106,7 @@ const BY_HAND: readonly (readonly [place: string, rows: readonly unknown[][]])[]
     ],
   ],
   ['webhooks/messages', [['deployments', 1, 1, 'It names no commit.', '2024-01-13T00:00:00.000Z']]],
-  // The planted deployments that count, and those that went elsewhere or failed.
+  // The planted deployments that count. The others went to another environment or failed.
   ['dora-deployment-frequency/deployments', [[30, 10]]],
   ['dora-by-team/members', [['The author', 'author@example', 1]]],
   ['collection-health/complete-lists', [[0.333333333, 3]]],
@@ -150,7 +150,7 @@ describeEachDatabase('dashboards', (test) => {
             )
             for (const row of theirs) expect(names.filter((name) => !(name in row))).toEqual([])
           }
-          // Estimates of the server may change between two questions.
+          // Estimates of the server may change between two queries.
           if (dashboard.name === 'storage') await vi.waitFor(compare, { timeout: 30_000 })
           else await compare()
           if (!dashboard.variables.some(({ name }) => name === 'interval')) break
@@ -182,7 +182,7 @@ describeEachDatabase('dashboards', (test) => {
               continue
             }
             const words = metric.summary === 'days' ? [value === null ? null : inWords] : []
-            // Further columns say more about the number.
+            // Further columns explain the number.
             expect([panel.name, rows.map((row) => row.slice(0, 2 + words.length))]).toEqual([
               panel.name,
               [[value === null ? null : expect.closeTo(value, 6), counted, ...words]],
@@ -218,7 +218,7 @@ describeEachDatabase('dashboards', (test) => {
         const rows = await rowsOf(dashboard, panel)
         const place = `${dashboard.name}/${panel.name}`
         const kinds = Object.values(panel.columns).map(({ kind }) => kind)
-        // A picture of nothing but zeros says as little as none.
+        // A chart of nothing but zeros shows as little as an empty one.
         const isTelling = rows.some((row) => row.some((cell, index) => isNumber(kinds[index]) && Boolean(cell)))
         if (panel.look === 'table' ? rows.length === 0 : !isTelling) silent.push(place)
         for (const cell of new Set(rows.flatMap((row) => row.map((value, index) => mismatch(kinds[index], value)))))
@@ -268,7 +268,7 @@ describeEachDatabase('dashboards', (test) => {
     expect(await read('service-change-failure-rate', ['Outage'], ['shop'])).toEqual([[expect.closeTo(0.1, 9), 3, 30]])
     const rows = await read('incidents', ['Outage'], ['shop'])
     expect(rows.map(([, key, , category]) => [key, category])).toEqual([
-      // The clocks of the one after step 16 disagree.
+      // The incident after step 16 is missing, because its times contradict each other.
       ['after 10', 'Outage'],
       ['after 1', 'Outage'],
     ])

@@ -1,4 +1,4 @@
-/** Deliveries of Azure DevOps: put into the pull requests, builds and work items that are stored. */
+/** Deliveries of Azure DevOps update the stored pull requests, builds and work items. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { azuredevops } from '../../src/plugins/azuredevops-go/plugin.ts'
 import { createSecrets } from '../../src/secrets.ts'

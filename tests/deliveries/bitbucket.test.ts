@@ -1,4 +1,4 @@
-/** Deliveries of Bitbucket, Cloud and Data Center: whole pull requests and issues, before the next run brings them. */
+/** Deliveries of Bitbucket, Cloud and Data Center: complete pull requests and issues, before the next run collects them. */
 import { createHmac, randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { bitbucket } from '../../src/plugins/bitbucket/plugin.ts'

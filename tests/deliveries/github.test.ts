@@ -1,4 +1,4 @@
-/** Deliveries of GitHub: records that arrive early, whoever collects when. */
+/** Deliveries of GitHub give the same rows as a collection, before or after any run. */
 import { createHmac } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Plugin } from '../../src/plugin-kit/spec/plugin.ts'
@@ -21,11 +21,11 @@ const WEB = 'acme/web'
 const FEW: Partial<RepositorySettings> = {
   ...{ issues: 3, pullRequests: 3, workflowRuns: 2, labels: 3, milestones: 1, commits: 2, deployments: 2, releases: 1 },
   ...{ jobsPerRun: 2, eventsPerIssue: [0, 0], commitsPerPullRequest: [1, 1], statusesPerDeployment: [1, 1] },
-  // What is told of one at a time.
+  // Records that are delivered one at a time.
   ...{ commentsPerIssue: [0, 0], reviewsPerPullRequest: [0, 0], commentsPerReview: [0, 0] },
 }
 const MINUTE = 60_000
-/** What deliveries carry whole. Commits, people and titles of deployments come with the next run. */
+/** Tables whose rows deliveries contain completely. Commits, people and titles of deployments come with the next run. */
 const CARRIED = [
   ...['pull_requests', 'pull_request_labels', 'pull_request_comments', 'pull_request_reviewers'],
   ...['issues', 'issue_labels', 'issue_assignees', 'issue_comments', 'board_issues', 'sprint_issues'],
@@ -169,7 +169,7 @@ for (const [way, plugin, enableGraphql] of WAYS) {
         },
         effect: expect.stringMatching(new RegExp(`^Pull request ${pull} changed: \\d+ rows?\\.`)),
       })
-      // GitHub sends it again: nothing happens, and no second entry.
+      // When GitHub sends a delivery again, nothing happens and there is no second entry.
       expect((await receiver.send(place, signed(delivery, secret, 'first'))).body).toMatchObject({ id: applied.id })
       expect(await receiver.inbox(place)).toHaveLength(1)
 
@@ -234,7 +234,7 @@ for (const [way, plugin, enableGraphql] of WAYS) {
       expect(all.length).toBeLessThanOrEqual(20)
       expect(all[0]).toMatchObject({ state: 'refused', status: 401, payload: '', isReplayable: false, kind: '' })
       expect(await receiver.replay(place, all[0].id)).toBe(400)
-      // With the secret before: it was replaced.
+      // The old secret does not work after it was replaced.
       const old = secret
       secret = await receiver.newSecret(place)
       expect((await receiver.send(place, signed(told('issues', first('issues')), old))).status).toBe(401)

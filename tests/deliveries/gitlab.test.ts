@@ -1,4 +1,4 @@
-/** Deliveries of GitLab: put into the merge requests and issues that are stored. */
+/** Deliveries of GitLab update the stored merge requests and issues. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { gitlab } from '../../src/plugins/gitlab/plugin.ts'
 import { createSecrets } from '../../src/secrets.ts'

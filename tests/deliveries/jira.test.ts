@@ -1,4 +1,4 @@
-/** Deliveries of Jira: put into the issues that are stored, on all boards that have them. */
+/** Deliveries of Jira update the stored issues, on all boards that have them. */
 import { createHmac, randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { jira } from '../../src/plugins/jira/plugin.ts'
@@ -138,5 +138,5 @@ describeOneDatabase('deliveries of Jira', (test) => {
   })
 })
 
-/** Of what two boards have, either may have made the row. */
+/** Removes the scope from a row: if two boards have the record, either may have made the row. */
 const withoutScope = (row: string): string => row.replace(/"_raw_data_params":"[^}]*}",?/, '')

@@ -1,4 +1,4 @@
-/** A server that is killed while it applies a delivery: all of it is there afterwards, or nothing. */
+/** When a server is killed while it applies a delivery, the delivery is applied completely or not at all. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import { plugins } from '../../src/plugins/index.ts'
@@ -51,7 +51,7 @@ describeEachDatabase('a delivery while the server is killed', (test) => {
     const leases = createLeases(test.database, () => ({ leaseHolder: 'this server', membership: ALIVE }))
     const work = deliveryWork({ database, plugins, onFault: () => {} })
     await applyDeliveries({ database, leases, work }, new AbortController().signal).catch(() => {})
-    // As others do with what a dead server held.
+    // Other servers release the leases of a dead server like this.
     await test.database.kysely.deleteFrom(scopeLeases.name).execute()
   }
 
@@ -69,7 +69,7 @@ describeEachDatabase('a delivery while the server is killed', (test) => {
       kills++
       expect(await domainRows(test.database)).toEqual(before)
     }
-    // Every statement of it was the last one once.
+    // The server was killed at each of its statements once.
     expect(kills).toBeGreaterThan(20)
     const [only, ...more] = await receiver.inbox(place)
     expect(more).toEqual([])

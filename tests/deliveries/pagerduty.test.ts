@@ -1,4 +1,4 @@
-/** Events of PagerDuty: put into the incidents that are stored. */
+/** Events of PagerDuty update the stored incidents. */
 import { createHmac } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { pagerduty } from '../../src/plugins/pagerduty/plugin.ts'

@@ -1,4 +1,4 @@
-/** The demo's organisation through the real path, and what every dashboard makes of it. FULL_SIZE=true takes all of it. */
+/** The demo's organisation, collected as usual, and the numbers on every dashboard. FULL_SIZE=true uses all of its data. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ import { inProcess, testRunner, untilFinished } from '../pipelines/support/test-
 import { describeEachDatabase } from '../support/databases.ts'
 
 const SIZE = process.env.FULL_SIZE === 'true' ? WHOLE : SMALL
-/** Grafana asks in whole seconds. */
+/** Grafana uses whole seconds in its queries. */
 const UNTIL = Math.floor(Date.now() / 1000) * 1000
 const WEEK = 7 * 86_400_000
 const stories = tellStory(UNTIL, SIZE)
@@ -31,7 +31,7 @@ const TEAM_OF = new Map(stories.map(({ service }) => [service.title, service.tea
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-demo-'))
 let made: Promise<Vendors> | undefined
-/** The same for both engines, so that addresses are the same too. */
+/** Both engines share the vendors, so that addresses are the same too. */
 const vendorsOfBoth = () => (made ??= startVendors(stories, folder))
 afterAll(async () => {
   await (await made)?.stop()
@@ -40,10 +40,10 @@ afterAll(async () => {
 
 const plain = (value: unknown) =>
   value instanceof Date ? value.toISOString() : typeof value === 'bigint' ? Number(value) : value
-/** Of a request that failed: since when it asked. */
+/** The start of the range in the address of a failed request. */
 const SINCE = /%27\d{4}%2F\S*?%27/
 const withoutSince = (value: unknown) => (typeof value === 'string' ? value.replace(SINCE, '') : plain(value))
-/** Of sources, those that the demo collects from; the others have nothing to show. */
+/** The sources that the demo collects from. Dashboards of other sources have nothing to show. */
 const SOURCES = ['github', 'jira', 'circleci', 'webhooks']
 const ofDemo = dashboards.filter(({ group, name }) => group !== 'Sources' || SOURCES.includes(name))
 const NUMBERS = ['count', 'share', 'minutes', 'seconds', 'lines', 'comments', 'days per week', 'bytes']
@@ -57,11 +57,11 @@ const choiceOf = (dashboard: Dashboard, project: string) => {
     ]),
   )
 }
-/** A dashboard without a project is the same for all of them. */
+/** A dashboard without a project is the same for all projects. */
 const projectsOf = ({ variables }: Dashboard) =>
   variables.some(({ name }) => name === 'project') ? PROJECTS : PROJECTS.slice(0, 1)
 
-/** Of the day of the run and of how fast the machine is; the rest is of the story. */
+/** Whether a column depends on the day of the run or the speed of the machine. The other columns depend on the story alone. */
 const isOfTheRun = (dashboard: Dashboard, panel: Panel, column: string): boolean =>
   dashboard.name === 'storage' ||
   (dashboard.name === 'collection-health' &&
@@ -155,7 +155,7 @@ describeEachDatabase('the demo', (test) => {
           const ours = (await rowsOf(dashboard, panel, project)).map((row) => row.map(plain))
           expect([panel.name, project, theirs]).toEqual([panel.name, project, ours])
         }
-        // Estimates of the server may change between two questions.
+        // Estimates of the server may change between two queries.
         if (dashboard.name === 'storage') await vi.waitFor(compare, { timeout: 30_000 })
         else await compare()
       }
@@ -173,7 +173,7 @@ describeEachDatabase('the demo', (test) => {
               isOfTheRun(dashboard, panel, columns[index] as string) ? null : withoutSince(value),
             ),
           )
-          // Some are in the order of the time that runs took.
+          // Some rows are ordered by the duration of runs.
           const rows = dashboard.name === 'collection-health' ? cells.sort() : cells
           const place = `${dashboard.name}/${panel.name}/${project}`
           const [engine, other] = seen.get(place) ?? [test.engine, rows]

@@ -1,4 +1,4 @@
-/** Values that the chart refuses, and what it says. */
+/** Values that the chart refuses, and its messages. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { BUILD_LIMIT_MS, ensureHelm, missing, render } from './support/helm.ts'
 

@@ -26,7 +26,7 @@ import {
 const CASES = ['external', 'everything', 'several-servers', 'watched', 'restored']
 const OF_WEIR = ['server', 'worker', 'reader', 'backup', 'restore']
 const fileOf = (name: string) => join(root, 'tests/deploy/values', `${name}.yaml`)
-/** Every secret of the values files has it. */
+/** The value of every secret in the values files. */
 const SECRET = 'for-tests'
 const reason = missing ? ` (skipped: ${missing})` : ''
 
@@ -333,7 +333,7 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
   })
 
   it('a restore has the database for itself', () => {
-    // The job that creates the reader would wait for the restore, and the upgrade for the job.
+    // The job that creates the reader would wait for the restore, and the upgrade for that job.
     const [job, ...others] = of('restored').filter(({ kind }) => kind === 'Job') as [Manifest, ...Manifest[]]
     expect(others).toEqual([])
     expect(containersOf(job)[0].args).toEqual(['restore', '/backups/weir-backup-20260131T021700Z.backup'])

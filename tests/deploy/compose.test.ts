@@ -37,7 +37,7 @@ const compose: Compose = parse(text, { merge: true })
 const services = Object.entries(compose.services)
 const ofWeir = services.filter(([, { image }]) => image.includes('WEIR_IMAGE'))
 
-/** The example, filled in: also what it only suggests. */
+/** The example file with all values filled in, even those that it only suggests. */
 const example = Object.fromEntries(
   [...exampleText.matchAll(/^#?([A-Z0-9_]+)=(.*)$/gm)].map(([, name = '', value = '']): [string, string] => [
     name,
@@ -51,7 +51,7 @@ const filledFor = (engine: string): Record<string, string> => ({
   WEIR_ENGINE: engine,
 })
 
-/** What a container gets: the lines of the file, and before them what the compose file says itself. */
+/** The environment of a container: the lines of the env file, overridden by the settings in the compose file itself. */
 function environmentOf({ env_file: files = [], environment = {} }: Service, file: Readonly<Record<string, string>>) {
   const own = interpolateAll(environment, file)
   const paths = interpolateAll(files, file)
@@ -59,11 +59,11 @@ function environmentOf({ env_file: files = [], environment = {} }: Service, file
   return paths.length === 0 ? own : { ...file, ...own }
 }
 
-/** A text is taken apart as a shell would; nothing in ours is quoted. */
+/** Splits a command as a shell would. No command in the file uses quotes. */
 const wordsOf = (command: string | readonly string[], file: Readonly<Record<string, string>>): readonly string[] =>
   typeof command === 'string' ? interpolate(command, file).split(/\s+/) : interpolateAll(command, file)
 
-/** As docs/configuration.md lists them; those of a provider with the name of one. */
+/** The settings that docs/configuration.md lists. Settings of a sign-in provider get the name of one, WORK. */
 const documented = [...read('docs/configuration.md').matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(([, name = '']) =>
   Object.values(oidcProvider).some(([each]) => each === name) ? `OIDC_WORK_${name}` : name,
 )

@@ -1,4 +1,4 @@
-/** The image, without a container: the Dockerfile is checked, and with FULL_SIZE=true its steps are run in an empty folder. */
+/** The image, without a container: the Dockerfile is checked, and with FULL_SIZE=true its steps run in an empty folder. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
@@ -30,14 +30,14 @@ const entry: string[] = JSON.parse(only('ENTRYPOINT'))
 const command: string[] = JSON.parse(only('CMD'))
 const health: string[] = JSON.parse(only('HEALTHCHECK').replace(/^.*?CMD /, ''))
 
-/** Steps of the system's own programs are for root in a container. */
+/** Steps with the system's own programs need root in a container. */
 const isOfSystem = (run: string) => run.startsWith('apt-get ')
 
 describe('the Dockerfile', () => {
   it('builds in stages, from pinned images', () => {
     expect(stages.map(({ name }) => name)).toEqual(['build', 'packages', 'final'])
     for (const { image } of stages) expect(isPinnedImage(image) || /:bookworm-slim(@|$)/.test(image), image).toBe(true)
-    // The release writes their digests; what has one gets another.
+    // The release adds digests to image names, and replaces existing digests.
     const digest = (digit: string) => `sha256:${digit.repeat(64)}`
     const first = pinned(read('Dockerfile'), () => digest('1'))
     expect(parseDockerfile(first).map(({ image }) => image.split('@')[1])).toEqual(stages.map(() => digest('1')))
@@ -101,7 +101,7 @@ afterAll(async () => {
 
 const inStage = (stage: string, path: string) => join(folder, stage, path)
 
-/** A folder stands for the file system of a stage; what is not in it is of the image that the stage begins with. */
+/** Runs a stage. A folder represents its file system, and files that are missing there belong to the stage's base image. */
 function runStage(stage: Stage, context: readonly string[]): void {
   let place = '/'
   const environment = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`, CI: '' }
@@ -139,7 +139,7 @@ function copy(stage: Stage, place: string, text: string, context: readonly strin
   }
 }
 
-/** PostgreSQL wants an account with a name. That of USER is in the image only, so another without rights stands for it. */
+/** PostgreSQL needs an account with a name. The account of USER exists only in the image, so another one without rights replaces it. */
 const idOf = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }))
 const user = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : undefined
 
@@ -184,7 +184,7 @@ if (process.env.FULL_SIZE === 'true') {
     const ended = once(server, 'exit')
     server.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
-    // Its health is bad once it is gone.
+    // The health check fails after the server has ended.
     expect(() => execFileSync(node, health.slice(1), { env: environment, stdio: 'ignore' })).toThrow()
   })
 }

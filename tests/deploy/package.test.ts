@@ -1,4 +1,4 @@
-/** The npm package: what goes into it, what it needs, and with FULL_SIZE=true an install of it into an empty folder. */
+/** The npm package: its files, its dependencies, and with FULL_SIZE=true an installation into an empty folder. */
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
@@ -33,7 +33,7 @@ interface Locked {
 }
 const locked = new Map(Object.entries(lock.packages as Readonly<Record<string, Locked>>))
 
-/** As Node looks for it: beside the package, then further up. */
+/** Finds a package as Node does: beside the dependent package, then in folders further up. */
 function resolve(from: string, name: string): Locked | undefined {
   for (let place = from; ; place = place.slice(0, Math.max(0, place.lastIndexOf('node_modules/') - 1))) {
     const found = locked.get(`${place === '' ? '' : `${place}/`}node_modules/${name}`)
@@ -80,7 +80,7 @@ describe('the package', () => {
   it('is private until somebody decides otherwise, and its version is that of the changelog', () => {
     expect(packageFile.private).toBe(true)
     const headings = [...read('CHANGELOG.md').matchAll(/^## (\S+)/gm)].map(([, heading]) => heading)
-    // What the next version brings stands above the last.
+    // Changes for the next version are above the last version.
     expect(headings.find((heading) => heading !== 'Unreleased')).toBe(version)
   })
 
@@ -159,7 +159,7 @@ if (process.env.FULL_SIZE === 'true') {
     const tarball = pack()
     const empty = join(folder, 'empty')
     mkdirSync(empty)
-    // What is in npm's cache is not asked for again. Scripts of packages do not run, as newer versions of npm have it.
+    // Packages in npm's cache are not downloaded again. Their scripts do not run, as in newer versions of npm.
     const options = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
     execFileSync('npm', ['install', tarball, ...options], { cwd: empty, stdio: ['ignore', 'ignore', 'inherit'] })
     expect(existsSync(join(empty, 'node_modules/react'))).toBe(false)

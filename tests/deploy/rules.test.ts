@@ -1,4 +1,4 @@
-/** The alert rules, by Prometheus' own tool. */
+/** The alert rules, checked with Prometheus' own tool. */
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ interface Rules {
 }
 
 const FOLDER = 'deploy/prometheus'
-/** By the minute, and over days. */
+/** Tests of minutes, and tests over days. */
 const TESTS = ['rules.test.yaml', 'rules-in-days.test.yaml']
 const rules: Rules = parse(read(`${FOLDER}/rules.yaml`))
 const alerts = rules.groups.flatMap((group) => group.rules)
@@ -57,7 +57,7 @@ describe.skipIf(missing)(`the alert rules, by promtool${missing ? ` (skipped: ${
   afterAll(() => {
     for (const folder of folders) rmSync(folder, { recursive: true })
   })
-  /** What the tests say of rules that all are this expression. */
+  /** Runs the tests with every rule replaced by this expression. */
   function testsWith(expr: string) {
     const changed = structuredClone(rules)
     for (const rule of changed.groups.flatMap((group) => group.rules)) Object.assign(rule, { expr })

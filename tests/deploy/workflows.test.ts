@@ -1,4 +1,4 @@
-/** Workflow files and the unit of systemd: what they name exists. */
+/** Everything that the workflow files and the systemd unit name exists. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'

@@ -12,7 +12,7 @@ export interface Block {
   readonly line: number
   readonly language: string
   readonly text: string
-  /** Of the comment before it: `<!-- not run: needs Docker -->`, `<!-- run by tests/readme.test.ts -->`. */
+  /** From the comment before the block: `<!-- not run: needs Docker -->`, `<!-- run by tests/readme.test.ts -->`. */
   readonly notRun?: string
   readonly runBy?: string
 }
@@ -47,6 +47,6 @@ export function blocksOf(document: string): Block[] {
 export const blocks = documents.flatMap(blocksOf)
 export const isRun = ({ language, notRun, runBy }: Block) => language === 'sh' && !notRun && !runBy
 
-/** What is typed into a shell, and therefore belongs into a block that says so. */
+/** Matches commands that are typed into a shell, and therefore belong into a block that says so. */
 const TYPED = /^\s*(?:[A-Z_]+=\S+ )*(?:npx|npm|curl|docker|helm|kubectl|systemctl) /m
 export const isTyped = ({ text }: Block) => TYPED.test(text)

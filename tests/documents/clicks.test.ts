@@ -1,6 +1,6 @@
 /**
- * The clicks of README and guide, by the words that they print: whoever follows them from an empty server, with stand-ins for
- * GitHub and Jira, gets to the end. One of the two repositories cannot be cloned, and every page says so as the tables have it.
+ * Follows the clicks of README and guide by the words that they print, from an empty server with fakes of GitHub and Jira, to
+ * the end. One of the two repositories cannot be cloned, and every page reports this as the tables have it.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,13 +16,13 @@ import { describeOwnServer } from '../web/support/client.ts'
 import { root } from './blocks.ts'
 
 const TAKES_LONG = { timeout: 240_000 }
-/** What a reader presses or opens begins with a capital; what is explained does not. */
+/** Words to press or open begin with a capital letter. Explained words do not. */
 const PRESSED = /(?<!\*)\*([A-Z][^*]*)\*(?!\*)/g
 
 interface Reader {
-  /** Words that the document prints in italics; each is used once, in whatever order the story needs. */
+  /** Takes words that the document prints in italics. Each is used once, in the order that the test needs. */
   (words: string): string
-  /** What nobody has pressed. */
+  /** The words that the test has not used. */
   left(): string[]
 }
 
@@ -45,7 +45,7 @@ describeOwnServer('clicks of the guide', (client) => {
   let jira: FakeJira
   beforeAll(async () => {
     ;[github, jira] = await Promise.all([startOrganisation({ uncloned: ['acme/api'] }), startFakeJira()])
-    // A project of the guide looks back half a year.
+    // A project of the guide collects half a year.
     const now = new Date().toISOString().replace('Z', '+0000')
     jira.issues.push(...[21, 22].map((number) => issue(number, { created: now, updated: now })))
   })
@@ -56,7 +56,7 @@ describeOwnServer('clicks of the guide', (client) => {
       where ${where}`.execute(client.database.database.kysely)
     return Number(rows[0]?.count)
   }
-  /** Whether the button starts a run or offers ways to. */
+  /** Presses the button, which starts a run or opens a menu of ways to collect. */
   async function collect(page: Page, words: string): Promise<void> {
     await press(page, words)
     const way = page.getByRole('menuitem', { name: /Collect what is new/ })
@@ -93,7 +93,7 @@ describeOwnServer('clicks of the guide', (client) => {
     await press(page, 'Save')
     const drawer = page.getByRole('dialog', { name: /What to collect/ })
     await drawer.waitFor()
-    // It opens by itself the first time; the button opens it again.
+    // The drawer opens by itself the first time, and the button opens it again.
     await page.keyboard.press('Escape')
     await drawer.waitFor({ state: 'hidden' })
     await press(page, said('Add repositories'))
@@ -123,7 +123,7 @@ describeOwnServer('clicks of the guide', (client) => {
     await add(/^main/, another, /^acme\//)
     await press(page, save)
     await page.getByRole('button', { name: save }).waitFor({ state: 'hidden' })
-    // The second source, in the words of the document; its connection is made as the first was.
+    // The second source, in the words of the document. Its connection is made as the first was.
     const connection = { name: 'tickets', endpoint: jira.url, ...USER }
     await client.server.ask('POST', '/plugins/jira/connections', connection)
     await client.server.ask('PUT', '/plugins/jira/connections/1/scopes', { data: [{ boardId: 5, name: 'Shop' }] })
@@ -161,7 +161,7 @@ describeOwnServer('clicks of the guide', (client) => {
     await text.fill('(?i)\\boutage\\b')
     const save = said('Save')
     await press(page, save)
-    // Where it holds.
+    // Choose the scopes that get the rules.
     await page.getByRole('checkbox', { name: /^All/ }).check()
     await page
       .getByRole('dialog')
@@ -249,7 +249,7 @@ describeOwnServer('clicks of the guide', (client) => {
     await follow(page, 'shop')
     const check = said('Check')
     await page.getByRole('button', { name: check, exact: true }).waitFor()
-    // Pressed against clusters that follow, by the tests of these pages.
+    // The tests of these pages press the buttons, with clusters that react.
     const files = ['tests/web/traffic.test.ts', 'tests/web/traffic-new.test.ts']
     const pressed = files.map((file) => readFileSync(join(root, file), 'utf8')).join('')
     for (const words of [check, said('Roll back')]) {

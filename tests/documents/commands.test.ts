@@ -1,6 +1,6 @@
 /**
- * Every command of the documents: it is run here, as it is printed, against a live server with collected data; or the document says
- * which other test runs it, or why none can.
+ * Every command of the documents is run here as printed, against a live server with collected data. Otherwise the document
+ * says which other test runs it, or why none can.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ describe('blocks', () => {
   })
 })
 
-/** One engine is enough to see that a command is right: what it does is tested on both. */
+/** One engine is enough to check commands: their effects are tested on both. */
 
 describeOneDatabase('commands of documents', (test) => {
   let server: LiveServer
@@ -50,7 +50,7 @@ describeOneDatabase('commands of documents', (test) => {
     await receiver?.stop()
   })
 
-  /** What a reader replaces by their own. */
+  /** Replaces the parts that readers replace with their own values. */
   const own = (text: string) =>
     text
       .replaceAll(/https?:\/\/(?:127\.0\.0\.1:8080|weir\.example\.org)/g, server.url)

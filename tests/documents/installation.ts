@@ -1,4 +1,4 @@
-/** What the examples of the documents speak of: project shop, its sources, and a run that has ended. */
+/** The installation that examples in the documents assume: project shop, its sources, and a run that has ended. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LiveServer } from '../api/support/live-server.ts'
 import { DEFAULT_TOKEN } from '../fake-github/fake-github.ts'
@@ -21,9 +21,9 @@ projects:
 const UNFINISHED = ['TASK_CREATED', 'TASK_RUNNING']
 
 export interface Installation {
-  /** Variables that examples use. */
+  /** Variables that the examples use. */
   readonly variables: Readonly<Record<string, string>>
-  /** Where the file of the first example finds GitHub. */
+  /** The address at which the file of the first example finds GitHub. */
   readonly github: string
   stop(): Promise<void>
 }

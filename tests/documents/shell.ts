@@ -1,4 +1,4 @@
-/** A folder like a fresh clone, and a shell in it, for commands as documents print them. */
+/** A folder like a fresh clone and a shell in it, for commands as documents print them. */
 import { spawn } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,18 +7,18 @@ import packageFile from '../../package.json' with { type: 'json' }
 import { root } from './blocks.ts'
 
 export interface Shell {
-  /** Runs a block; an answer of 400 or more, or any other failure, ends it. */
+  /** Runs a block. A status of 400 or more, or any other failure, ends it. */
   run(script: string): Promise<{ readonly code: number | null; readonly output: string }>
   remove(): void
 }
 
-/** A block that ends with one of these leaves a server running until somebody stops it. */
+/** A block that ends with one of these leaves a server running until it is stopped. */
 const SERVER = /(?:npm start|npx weir up)\s*(?:#.*)?$/
 const READY = /Stop +Ctrl-C/
 
 /**
- * npm takes longer than most commands to find the program: it is run at once, by the file that package.json names. Npm itself
- * runs the commands of the README, in tests/readme.test.ts.
+ * npx takes longer to find the program than most commands take to run, so the file that package.json names is started
+ * directly. The commands of the README are run by npm itself, in tests/readme.test.ts.
  */
 const NPX = `#!/bin/sh
 [ "$1" = weir ] || PATH="\${PATH#*:}" exec npx "$@"
@@ -32,7 +32,7 @@ export function openShell(environment: Readonly<Record<string, string>>): Shell 
   for (const name of ['scripts', 'deploy', 'node_modules']) symlinkSync(join(root, name), join(folder, name))
   const home = join(folder, 'home')
   mkdirSync(home)
-  // So that a refused request is a failure, and nothing but the answer is printed.
+  // Makes a refused request a failure, and makes curl print only the answer.
   writeFileSync(join(home, '.curlrc'), 'fail-with-body\nsilent\nshow-error\nwrite-out = "\\n"\n')
   const programs = join(folder, 'programs')
   mkdirSync(programs)

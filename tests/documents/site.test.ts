@@ -1,4 +1,4 @@
-/** The website of the documents: complete, without a link that leads nowhere, and usable without a server. */
+/** The website of the documents is complete, has no dead links, and works without a server. */
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'

@@ -1,7 +1,7 @@
 /**
- * As much of Argo CD's API as the plugin asks for, over real HTTP, from its OpenAPI description
- * (https://cd.apps.argoproj.io/swagger-ui): lists have no pages; what the account may not see is left out of them; one that is
- * asked for by its name and is not there is forbidden, so that nobody learns which there are.
+ * The part of Argo CD's API that the plugin uses, over real HTTP, from its OpenAPI description
+ * (https://cd.apps.argoproj.io/swagger-ui). Lists have no pages and leave out what the account may not see. A request for a
+ * missing object by its name is forbidden, so that nobody learns which objects exist.
  */
 import { type Answer, startFakeSource } from '../support/fake-source.ts'
 import { createWorld, type FakeApplication, OWN_NAMESPACE, type World } from './world.ts'
@@ -21,10 +21,10 @@ export type FakeArgocd = Awaited<ReturnType<typeof startFakeArgocd>>
 export async function startFakeArgocd() {
   const world = createWorld()
   const settings = {
-    /** Projects whose applications the account may see; undefined: all. */
+    /** The projects whose applications the account may see. Undefined means all. */
     projects: undefined as readonly string[] | undefined,
     seesClusters: true,
-    /** Older versions do not tell their namespace. */
+    /** Older versions do not show the namespace. */
     tellsNamespace: true,
   }
   const isSeen = ({ spec }: FakeApplication) => settings.projects?.includes(spec.project) ?? true
@@ -50,7 +50,7 @@ export async function startFakeArgocd() {
   }
 
   function answerTo({ pathname, searchParams }: URL): Answer {
-    // Whatever else is asked for is the page of the web client.
+    // Any other address answers with the page of the web client.
     if (!pathname.startsWith(PREFIX)) return [200, '<!doctype html><html><head><title>Argo CD</title></head></html>']
     const [what = '', name] = pathname.slice(PREFIX.length).split('/').map(decodeURIComponent)
     const allowed = PARAMETERS[what === 'applications' && name ? 'application' : what] ?? []
@@ -68,7 +68,7 @@ export async function startFakeArgocd() {
     world: world as World,
     settings,
     endpoint: new URL(`.${PREFIX}`, source.url).href,
-    /** One clock for what happens and for the dates of answers. */
+    /** Sets one clock for events and for the dates of answers. */
     setNow(now: () => Date) {
       Object.assign(source, { now })
       world.now = now
@@ -76,7 +76,7 @@ export async function startFakeArgocd() {
   })
 }
 
-/** The parts of an application that `fields` names, such as items.metadata.name. */
+/** Returns the parts of an application that `fields` names, such as items.metadata.name. */
 function chosen(application: FakeApplication, fields: readonly string[]): object {
   const part: Record<string, any> = {}
   for (const field of fields) {

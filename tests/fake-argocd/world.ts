@@ -1,4 +1,4 @@
-/** What an Argo CD has: applications of projects, with the history of their syncs and the latest operation, and clusters. */
+/** The data of an Argo CD: applications of projects with their sync history and latest operation, and clusters. */
 import { createHash } from 'node:crypto'
 
 type Fields = Record<string, any>
@@ -37,7 +37,7 @@ export function createWorld() {
     historyLimit: 10,
   }
   let last = 0
-  /** To the second, as Kubernetes tells times. */
+  /** Times have whole seconds, as in Kubernetes. */
   const time = () => `${world.now().toISOString().slice(0, 19)}Z`
   const sourcesOf = ({ spec }: FakeApplication): Fields[] => spec.sources ?? [spec.source]
   const revisionsOf = (application: FakeApplication, revisions?: readonly string[]) =>
@@ -83,7 +83,7 @@ export function createWorld() {
     remove(application: FakeApplication) {
       world.applications.splice(world.applications.indexOf(application), 1)
     },
-    /** Begins a sync; the operation before it is forgotten. */
+    /** Begins a sync. The operation before it is forgotten. */
     begin(application: FakeApplication, { revisions, username }: SyncOptions = {}): void {
       const chosen = revisionsOf(application, revisions)
       application.status.operationState = {
@@ -100,7 +100,7 @@ export function createWorld() {
         },
       }
     },
-    /** Ends it. What failed is tried again as the same operation: it keeps the time at which it began. */
+    /** Ends the operation. A failed one is retried as the same operation and keeps the time at which it began. */
     finish(application: FakeApplication, phase = 'Succeeded'): void {
       const { operationState } = application.status
       if (!operationState) return
@@ -112,7 +112,7 @@ export function createWorld() {
     retry(application: FakeApplication): void {
       Object.assign(application.status.operationState ?? {}, { phase: 'Running', message: 'retrying' })
     },
-    /** Begins and ends. */
+    /** Begins and ends a sync. */
     sync(application: FakeApplication, { phase, ...options }: SyncOptions = {}): void {
       this.begin(application, options)
       this.finish(application, phase)

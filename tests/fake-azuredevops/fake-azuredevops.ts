@@ -1,4 +1,4 @@
-/** As much of Azure DevOps as the plugin asks for, over real HTTP: paging, limits, and its page to sign in. */
+/** The part of Azure DevOps that the plugin uses, over real HTTP: paging, limits, and its sign-in page. */
 import { createServer } from 'node:http'
 import { listening } from '../support/listening.ts'
 import { type Answer, answerTo } from './routes.ts'
@@ -10,16 +10,16 @@ const SIGN_IN = '<html><head><title>Azure DevOps Services | Sign In</title></hea
 export interface Failure {
   readonly path: string
   readonly status: number
-  /** A page to sign in instead of JSON. */
+  /** Answers with a sign-in page instead of JSON. */
   readonly isPage?: boolean
-  /** For all requests from now on. */
+  /** Applies to all requests from now on. */
   readonly stays?: boolean
 }
 export type FakeAzureDevops = Awaited<ReturnType<typeof startFakeAzureDevops>>
 
 export async function startFakeAzureDevops() {
   const fake = Object.assign(createWorld() as World, {
-    /** Paths asked for, with query, decoded. */
+    /** The requested paths with their queries, decoded. */
     requests: [] as string[],
     failures: [] as Failure[],
     latencyMilliseconds: 0,

@@ -1,4 +1,4 @@
-/** The answers of https://learn.microsoft.com/rest/api/azure/devops/, as far as the plugin asks. */
+/** The answers of https://learn.microsoft.com/rest/api/azure/devops/, as far as the plugin uses them. */
 import { ORGANIZATION, PROJECT, type World } from './world.ts'
 
 export interface Answer {
@@ -9,7 +9,7 @@ export interface Answer {
 type Query = URLSearchParams
 type Route = readonly [path: RegExp, answer: (world: World, match: readonly string[], query: Query) => Answer]
 
-/** Smaller than asked for: nothing promises the size of a page. */
+/** Smaller than requested, because nothing guarantees the size of a page. */
 const LARGEST_PAGE = 40
 const BATCH = 3
 
@@ -21,14 +21,14 @@ function skipped(records: readonly unknown[], query: Query): Answer {
   const skip = Number(query.get('$skip') ?? 0)
   return list(records.slice(skip, skip + Math.min(LARGEST_PAGE, Number(query.get('$top') ?? LARGEST_PAGE))))
 }
-/** The token says how many have been told. */
+/** The token contains the number of records already sent. */
 function continued(records: readonly unknown[], query: Query, sizeName = '$top'): Answer {
   const start = Number(query.get('continuationToken') ?? 0)
   const end = start + Math.min(LARGEST_PAGE, Number(query.get(sizeName) ?? LARGEST_PAGE))
   const headers = end < records.length ? { 'x-ms-continuationtoken': String(end) } : undefined
   return { ...list(records.slice(start, end)), ...(headers && { headers }) }
 }
-/** Everything that has changed since, a few at a time. */
+/** Returns everything that has changed since a time, a few records per page. */
 function reported(records: readonly any[], timeOf: (record: any) => string, query: Query): Answer {
   const token = query.get('continuationToken')
   if (token && query.has('startDateTime')) return { status: 400, body: { message: 'startDateTime and a watermark' } }
@@ -59,7 +59,7 @@ const TYPES = ['User Story', 'Bug', 'Incident', 'Task'].map((name) => ({
   ],
 }))
 
-/** Below the organization. */
+/** Routes below the organization. */
 const ROUTES: readonly Route[] = [
   [/^projects$/, ({ projects }, _, query) => skipped(projects, query)],
   [
@@ -67,13 +67,13 @@ const ROUTES: readonly Route[] = [
     ({ projects }, [name]) => one(projects.find((each) => each.id === name || each.name === name)),
   ],
   [/^git\/repositories$/, ({ repositories }) => list(repositories)],
-  // One that is disabled is listed, and nothing else of it is told.
+  // A disabled repository is listed, but nothing else about it can be read.
   [
     /^git\/repositories\/([^/]+)$/,
     ({ repositories }, [id]) => one(repositories.find((each) => each.id === id && !each.isDisabled)),
   ],
 ]
-/** Below a project. */
+/** Routes below a project. */
 const PROJECT_ROUTES: readonly Route[] = [
   ...ROUTES.slice(2),
   [

@@ -1,4 +1,4 @@
-/** What an organization of Azure DevOps has, in the words of its API, and what can happen to it. */
+/** The data of an Azure DevOps organization, in the words of its API, and the changes that can happen to it. */
 import { createHash } from 'node:crypto'
 
 export const ORGANIZATION = 'acme'
@@ -100,7 +100,7 @@ export function createWorld() {
       })
       pullRequest.lastMergeSourceCommit = { commitId }
     },
-    /** What was pushed goes, and something else comes. */
+    /** Replaces the pushed commits by another one. */
     forcePush(pullRequest: FakePullRequest): void {
       pullRequest.commits.length = 0
       this.push(pullRequest)
@@ -166,7 +166,7 @@ export function createWorld() {
         Object.assign(record, { state: 'completed', result, startTime: record.startTime ?? time(), finishTime: time() })
       }
     },
-    /** Runs a stage of it again. */
+    /** Runs a stage of the build again. */
     rerunBuild(build: FakeBuild): void {
       const { result: _, finishTime: __, ...rest } = build
       delete build.result
@@ -248,7 +248,7 @@ export function createWorld() {
     changeWorkItem(item: Fields, fields: Fields): void {
       item.rev++
       Object.assign(item.fields, fields, { 'System.ChangedDate': time(), 'System.Rev': item.rev })
-      // In the order of their changes.
+      // Work items are listed in the order of their changes.
       world.workItems = [...world.workItems.filter((each) => each !== item), item]
     },
     setParent(child: Fields, parent: Fields | undefined): void {

@@ -1,6 +1,6 @@
 /**
- * As much of Bamboo's REST API as the plugin asks for, from https://developer.atlassian.com/server/bamboo/rest/: lists with
- * `start-index` and `max-results`, of which the server may allow fewer than are asked for.
+ * The part of Bamboo's REST API that the plugin uses, from https://developer.atlassian.com/server/bamboo/rest/: lists with
+ * `start-index` and `max-results`. The server may return fewer records than requested.
  */
 import { type Answer, NOT_FOUND, startFakeSource } from '../support/fake-source.ts'
 import { createWorld, type FakeBuild, type FakeDeployment, type FakeEnvironment, type FakePlan } from './world.ts'
@@ -129,7 +129,7 @@ export async function startFakeBamboo() {
   }
   return Object.assign(source, world, settings, {
     endpoint: new URL(`.${PREFIX}`, source.url).href,
-    /** One clock for what happens and for the dates of answers. */
+    /** Sets one clock for events and for the dates of answers. */
     setNow(now: () => Date) {
       Object.assign(source, { now })
       world.now = now
@@ -174,7 +174,7 @@ function resultOf(plan: FakePlan, build: FakeBuild, job?: { readonly key: string
   }
 }
 
-/** One project per plan. */
+/** One deployment project per plan. */
 const deploymentProjects = (environments: readonly FakeEnvironment[]) =>
   [...new Set(environments.map(({ planKey }) => planKey))].map((planKey, index) => ({
     id: index + 1,

@@ -1,11 +1,11 @@
-/** What a Bamboo has: plans with jobs and builds, and deployment projects with environments and deployments. */
+/** The data of a Bamboo: plans with jobs and builds, and deployment projects with environments and deployments. */
 export interface FakePlan {
   readonly key: string
   readonly project: string
   name: string
   isEnabled: boolean
   readonly jobs: { readonly key: string; readonly name: string }[]
-  /** Newest first, as everywhere. */
+  /** Newest first, as in all lists. */
   readonly builds: FakeBuild[]
 }
 export interface FakeBuild {
@@ -15,7 +15,7 @@ export interface FakeBuild {
   readonly started: Date | null
   completed: Date | null
   readonly revisions: readonly { readonly repository: number; readonly sha: string }[]
-  /** Jobs that the plan had by then. */
+  /** The jobs that the plan had at that time. */
   readonly jobs: readonly string[]
 }
 export interface FakeEnvironment {

@@ -1,4 +1,4 @@
-/** Repositories of Bitbucket Cloud and what happens in them, in the words of its API. */
+/** Repositories of Bitbucket Cloud and the changes to them, in the words of its API. */
 import { dice } from '../fake-github/world/dice.ts'
 
 export type Thing = Record<string, any>
@@ -8,7 +8,7 @@ export interface FakeRepo {
   hasPipelines: boolean
   isArchived: boolean
   isDeleted: boolean
-  /** Of another repository that is called so now. */
+  /** The new name, if the repository was renamed. */
   renamedTo: string | null
   readonly pullRequests: Thing[]
   readonly commits: Map<number, Thing[]>
@@ -163,7 +163,7 @@ const onPullRequest =
     if (one) change(world, repo, one, at)
   }
 
-/** What can happen in a repository. */
+/** The changes that can happen in a repository. */
 export const CLOUD_CHANGES = {
   'open pull request': ({ make }, repo, _number, at) => void make.pullRequest(repo, at),
   push: onPullRequest(({ make }, repo, one, at) => one.state === 'OPEN' && make.commit(repo, one, at)),

@@ -1,6 +1,6 @@
 /**
  * Bitbucket Cloud over HTTP on loopback, from its public documents: https://developer.atlassian.com/cloud/bitbucket/rest/.
- * Whatever is asked for that these do not name is a violation.
+ * Every request that these documents do not describe is a violation.
  */
 import { type CloudWorld, createCloudWorld, type FakeRepo, PEOPLE, type Thing } from './cloud-world.ts'
 import { type CloudPath, type CloudQuery, cloudRoute } from './contract.ts'
@@ -14,7 +14,7 @@ export interface FakeCloud extends FakeShell {
   readonly world: CloudWorld
   /** Scopes that the token lacks. */
   readonly missing: Set<string>
-  /** The lists that go through all workspaces are there no more. */
+  /** True if the lists over all workspaces no longer exist. */
   isNew: boolean
 }
 
@@ -35,7 +35,7 @@ function page(all: readonly Thing[], { url }: Asked, most: number): Answer {
   return ok({ size: all.length, page: number, pagelen: size, values, ...(hasNext && { next: next.href }) })
 }
 
-/** `q=updated_on >= …` and `sort=-updated_on`. */
+/** Filters by `q=updated_on >= …` and sorts by `sort=-updated_on`. */
 function asked(all: readonly Thing[], { url }: Asked): Thing[] {
   const since = /^updated_on >= (\S+)$/.exec(url.searchParams.get('q') ?? '')?.[1]
   const found = since ? all.filter(({ updated_on }) => Date.parse(updated_on) >= Date.parse(since)) : [...all]
@@ -59,7 +59,7 @@ const repoRecord = (repo: FakeRepo): Thing => ({
   },
 })
 
-/** What lists leave out unless they are asked for it, and commits by their first digits. */
+/** Returns a pull request as in lists: without fields that must be requested, and with shortened commit ids. */
 function listed(pullRequest: Thing, { url }: Asked): Thing {
   const fields = url.searchParams.get('fields') ?? ''
   const { participants, merge_commit, ...rest } = pullRequest
@@ -102,7 +102,7 @@ export async function startFakeCloud(
         return missing.has(right) ? lacks(right) : answer(repo, request, ...parts)
       },
     )
-  /** What is there as long as Pipelines are switched on. */
+  /** A route that exists only while Pipelines are switched on. */
   const inCi: typeof inRepo = (rest, how, answer) =>
     inRepo(rest, how, (repo, ...asked) =>
       repo.hasPipelines ? answer(repo, ...asked) : refuse(404, 'Pipelines are not enabled.'),
@@ -126,7 +126,7 @@ export async function startFakeCloud(
     cloudRoute('/user/permissions/workspaces', [...PAGES, 'sort'], (request) =>
       fake.isNew ? refuse(410, 'Gone') : workspaceList(request),
     ),
-    // Younger than the description: https://developer.atlassian.com/cloud/bitbucket/changelog/.
+    // Newer than the description: https://developer.atlassian.com/cloud/bitbucket/changelog/.
     { form: /^\/user\/workspaces$/, parameters: PAGES, answer: workspaceList },
     cloudRoute('/repositories', [...PAGES, 'q', 'sort', 'role'], (request) =>
       fake.isNew ? refuse(410, 'Gone') : reposIn(request, () => true),

@@ -1,6 +1,7 @@
 /**
- * Routes of the fakes, by the paths and parameters of Atlassian's OpenAPI descriptions, which the package carries as types: one
- * that these do not have does not compile. What plugins ask for beside the routes is a violation, so their requests are checked too.
+ * Routes of the fakes, typed with the paths and parameters of Atlassian's OpenAPI descriptions, which the package contains as
+ * types. A route that the descriptions lack does not compile. A plugin request without a route is a violation, so plugins are
+ * checked too.
  */
 import type { paths as CloudPaths } from '@coderabbitai/bitbucket/cloud/openapi'
 import type { paths as ServerPaths } from '@coderabbitai/bitbucket/server/openapi'
@@ -17,7 +18,7 @@ type QueryOf<Paths, Path extends keyof Paths> = Paths[Path] extends {
 
 export type CloudPath = Readable<CloudPaths>
 export type ServerPath = Readable<ServerPaths>
-/** https://developer.atlassian.com/cloud/bitbucket/rest/intro/ has these for all lists. */
+/** https://developer.atlassian.com/cloud/bitbucket/rest/intro/ has these parameters for all lists. */
 export type CloudQuery<Path extends CloudPath> =
   | QueryOf<CloudPaths, Path>
   | 'page'
@@ -29,7 +30,7 @@ export type ServerQuery<Path extends ServerPath> = QueryOf<ServerPaths, Path> | 
 
 type Reply = (asked: Asked, ...parts: string[]) => Answer
 
-/** With or without a slash at its end: both are taken. */
+/** Accepts paths with and without a slash at the end. */
 const formOf = (path: string) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '([^/]+)')}/?$`)
 
 export const cloudRoute = <Path extends CloudPath>(
@@ -38,7 +39,7 @@ export const cloudRoute = <Path extends CloudPath>(
   answer: Reply,
 ): Route => ({ form: formOf(path), parameters, answer })
 
-/** `latest` stands for the newest version, `1.0` for all that have the same paths. */
+/** `latest` means the newest version, and `1.0` all versions that have the same paths. */
 export const serverRoute = <Path extends ServerPath & `/api/latest/${string}`>(
   path: Path,
   parameters: readonly ServerQuery<Path>[],

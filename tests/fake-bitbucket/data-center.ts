@@ -1,6 +1,6 @@
 /**
  * Bitbucket Data Center over HTTP on loopback, from its public documents:
- * https://developer.atlassian.com/server/bitbucket/rest/. Whatever is asked for that these do not name is a violation.
+ * https://developer.atlassian.com/server/bitbucket/rest/. Every request that these documents do not describe is a violation.
  */
 import { dice } from '../fake-github/world/dice.ts'
 import { serverRoute } from './contract.ts'
@@ -18,7 +18,7 @@ export interface FakeServerRepo {
 }
 export interface FakeDataCenter extends FakeShell {
   readonly repos: readonly FakeServerRepo[]
-  /** The credentials may read nothing. */
+  /** True if the credentials may read nothing. */
   isBlind: boolean
   change(name: ServerChange, repo: FakeServerRepo, number: number): void
 }
@@ -64,7 +64,7 @@ let last = 500
 const nextId = () => ++last
 const sha = (key: number) => luck.hex('sha', 40, key)
 
-/** What can happen in a repository. */
+/** The changes that can happen in a repository. */
 const CHANGES = {
   open(repo: FakeServerRepo, _number: number, now: number) {
     const id = (repo.pullRequests.at(-1)?.id ?? 0) + 1

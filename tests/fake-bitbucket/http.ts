@@ -1,4 +1,4 @@
-/** What both fakes of Bitbucket share: a server on loopback with credentials, a limit, faults on demand and a clock. */
+/** The parts that both fakes of Bitbucket share: a server on loopback with credentials, a limit, faults on demand and a clock. */
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { type Clock, movableClock } from '../fake-github/clock.ts'
 import { listening } from '../support/listening.ts'
@@ -10,28 +10,28 @@ export interface Answer {
 }
 export interface Asked {
   readonly url: URL
-  /** Below the place where the API begins, decoded. */
+  /** The path below the base of the API, decoded. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
 }
-/** The next request whose address contains the text is answered so, or cut off. */
+/** How to answer the next requests whose address contains `part`. Without a status the connection is cut off. */
 export interface Failure {
   readonly part: string
   readonly status?: number
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** How many requests; one unless told. */
+  /** The number of requests that fail. One by default. */
   times?: number
 }
 export interface FakeShell {
   readonly url: string
   readonly clock: Clock
-  /** Paths asked for, with query. */
+  /** The requested paths with their queries. */
   readonly requests: string[]
   readonly failures: Failure[]
-  /** Told of each address before it is answered. */
+  /** Called with each address before it is answered. */
   readonly watchers: ((address: string) => void)[]
-  /** What was asked for that the vendor does not document. */
+  /** Requests that the vendor does not document. */
   readonly violations: string[]
   stop(): Promise<void>
 }
@@ -53,7 +53,7 @@ export async function startShell(
   }: {
     readonly login: string
     readonly unknown: (status: number, message: string) => unknown
-    /** Requests that are answered before the server says 429, once. */
+    /** The number of requests before the server answers 429, once. */
     readonly limit?: number
   },
 ): Promise<FakeShell> {

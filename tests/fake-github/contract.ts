@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { join } from 'node:path'
 
-/** One operation of GitHub's REST description, reduced to what a request can be checked against. */
+/** One operation of GitHub's REST description, reduced to the parts that requests are checked against. */
 export interface Operation {
   readonly method: string
   readonly template: string
@@ -38,7 +38,7 @@ export function githubDescription(): any {
   return JSON.parse(readFileSync(join(manifest, '../generated/api.github.com.json'), 'utf8'))
 }
 
-/** The operation of GitHub's description that a method and path belong to; undefined: GitHub has no such thing. */
+/** Finds the operation in GitHub's description that a method and path belong to. Undefined if GitHub has none. */
 export function matchOperation(method: string, path: string): Match | undefined {
   routes ??= loadRoutes()
   const segments = path.split('/').slice(1).map(decodeURIComponent)
@@ -61,7 +61,7 @@ function walk(branch: Branch, segments: readonly string[], depth: number, method
   )
 }
 
-/** Everything about the parameters of a request that GitHub's description does not allow. */
+/** Returns everything about a request's parameters that GitHub's description does not allow. */
 export function checkParameters({ operation, parameters }: Match, query: URLSearchParams): string[] {
   const where = `${operation.method} ${operation.template}`
   const problems: string[] = []
@@ -91,7 +91,7 @@ const MOMENT = `(${DATE_TIME}|${DATE})`
 const DATE_RANGE = new RegExp(`^((>|>=|<|<=)?${MOMENT}|${MOMENT}\\.\\.(${MOMENT}|\\*)|\\*\\.\\.${MOMENT})$`)
 
 function valueProblem(schema: ValueSchema | undefined, name: string, value: string): string | undefined {
-  // Described as one date-time, but documented as a search range.
+  // Described as a single date-time, but documented as a search range.
   if (name === 'created') return DATE_RANGE.test(value) ? undefined : `"${value}" is not a date range`
   if (schema?.enum !== undefined)
     return schema.enum.includes(value) ? undefined : `"${value}" is not one of ${schema.enum.join(', ')}`
@@ -117,7 +117,7 @@ function loadRoutes(): Branch {
           .reduce((part: any, key: string) => part[key], description)
   const root = newBranch()
   for (const [template, item] of Object.entries<any>(description.paths)) {
-    // Described twice: the other one has {basehead}.
+    // This path is described twice. The other one has {basehead}.
     if (template.includes('}...{')) continue
     for (const method of ['get', 'post', 'put', 'patch', 'delete']) {
       if (item[method] === undefined) continue
@@ -137,7 +137,7 @@ function loadRoutes(): Branch {
   return root
 }
 
-/** Only what is checked, so that the rest of the 13 MB description can be forgotten. */
+/** Keeps only the checked parts, so that the rest of the 13 MB description can be freed. */
 const slim = ({ type, format, enum: choices }: any): ValueSchema => ({ type, format, enum: choices })
 
 const newBranch = (): Branch => ({ literals: new Map(), operations: new Map() })

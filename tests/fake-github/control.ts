@@ -2,7 +2,7 @@ import type { FakeGithub } from './fake-github.ts'
 import { type Answer, ok, refusal } from './rest/exchange.ts'
 import type { Received } from './service.ts'
 
-/** What a fake in another process tells about itself. */
+/** The state that a fake in another process reports. */
 export interface FakeState {
   readonly entries: FakeGithub['requests']['entries']
   readonly violations: FakeGithub['violations']

@@ -1,4 +1,4 @@
-/** What GitHub would send of a record: https://docs.github.com/en/webhooks/webhook-events-and-payloads. */
+/** The deliveries that GitHub sends about a record: https://docs.github.com/en/webhooks/webhook-events-and-payloads. */
 import { createHmac, randomUUID } from 'node:crypto'
 import type { FakeGithub } from './fake-github.ts'
 import { fullPullRequest, pullRequest, review, reviewComment } from './rest/shape-changes.ts'
@@ -14,7 +14,7 @@ export interface Delivery {
 
 type Collection = keyof Collections
 
-/** `at`: where the API seems to be. Nothing is sent of kinds that have no event of their own. */
+/** Makes the delivery about a record. `at` is the apparent address of the API. Kinds of records without an event give nothing. */
 export function deliveryOf(
   { world, url }: FakeGithub,
   repositoryName: string,
@@ -43,7 +43,7 @@ export function deliveryOf(
       })
     case 'reviews': {
       const shaped = review(on, repository, item)
-      // Deliveries spell states in small letters.
+      // In deliveries, states are in small letters.
       return whole('pull_request_review', {
         review: { ...shaped, state: String(shaped.state).toLowerCase() },
         pull_request: pullOf(item.number),
@@ -70,7 +70,7 @@ export function deliveryOf(
   }
 }
 
-/** As it goes over the wire. */
+/** Signs a delivery, as it is sent over HTTP. */
 export function signed({ event, payload }: Delivery, secret: string, id: string = randomUUID()) {
   const body = JSON.stringify(payload)
   const signature = createHmac('sha256', secret).update(body).digest('hex')

@@ -6,13 +6,13 @@
  *   const issue = fake.update({ repository: 'acme/web', add: 'issues', with: { title: 'Broken', labels: ['bug'] } })
  *
  * `update` takes plain data (world/changes.ts), in process or by POST to /_fake/update (spawn.ts), and sets times of change as
- * GitHub does. Records go by `index`: the number of an issue or pull request; `parent * 1000 + ordinal` of a child.
+ * GitHub does. Records are named by `index`: the number of an issue or pull request, or `parent * 1000 + ordinal` of a child.
  *
  *   create     { add: 'issues' | 'pullRequests' | 'runs' | 'deployments' | 'releases' | 'milestones' | …, with? }
  *   children   { add: 'comments' | 'events' | 'pullCommits' | 'reviews', parent: number } { add: 'reviewComments', parent: index of the
  *              review } { add: 'jobs', parent: index of the run } { add: 'statuses', parent: index of the deployment, with: { state } }
  *   edit       { edit: kind, index, with }: title, body, labels (new ones are made), assignees: [], milestone, author: null, …
- *   remove     { remove: kind, index }: with its children; nothing tells of it, neither on the parent nor elsewhere
+ *   remove     { remove: kind, index }: with its children. No other record shows the removal, not even the parent
  *   tickets    { close: number } { reopen: number } { merge: number } { forcePush: number }
  *   runs       { rerun: index }: the same run with other jobs; { edit: 'runs', index, with: { status: 'completed', conclusion } }
  *   repository { rename: 'owner/name' } { archive: boolean } { hasIssues: boolean } { delete: true }
@@ -43,13 +43,13 @@ export interface FakeGithub {
   readonly world: World
   readonly clock: Clock
   readonly requests: RequestLog
-  /** Requests that the real GitHub would refuse or that the fake cannot serve; tests expect none. */
+  /** Requests that the real GitHub would refuse or that the fake cannot serve. Tests expect none. */
   readonly violations: readonly Violation[]
-  /** The most requests that were under way at one time. */
+  /** The largest number of requests under way at the same time. */
   readonly peakConcurrency: number
   update(change: Change): Item | undefined
   failNext(kind: FaultKind, details?: FaultDetails): void
-  /** How many of those have befallen no request yet. */
+  /** The number of requested faults that have not been used yet. */
   readonly waitingFaults: number
   revoke(token: string): void
   stop(): Promise<void>
@@ -79,7 +79,7 @@ export async function startFakeGithub(options: FakeGithubOptions = {}): Promise<
     const fault = troubles.strike(`${received.path}?${received.query}`, received.path === '/graphql', received.body)
     const delay = settings.latencyMilliseconds + (fault?.kind === 'slow' ? (fault.delayMilliseconds ?? 1000) : 0)
     const served = conditional(service, received, serveWithFault(fault, received))
-    // The latency is all that a client waits: what making the answer took is part of it.
+    // The latency is the whole time that a client waits. It includes the time to make the answer.
     const rest = begun + delay - performance.now()
     if (rest > 0) await sleep(rest)
     if (outgoing.destroyed) return
@@ -122,7 +122,7 @@ export async function startFakeGithub(options: FakeGithubOptions = {}): Promise<
     peak = Math.max(peak, underWay)
     handle(incoming, outgoing)
       .catch((error: Error) => {
-        // The client hung up, as a killed one does.
+        // The client closed the connection, as a killed client does.
         if (incoming.errored !== null) return
         const request = `${incoming.method} ${incoming.url}`
         service.violations.push({ request, problem: `the fake failed: ${error.stack}` })
@@ -169,7 +169,7 @@ function receive({ url, world }: FakeGithub, incoming: IncomingMessage, body: st
   const repository = byId === null ? undefined : world.findById(Number(byId[1]))
   return {
     method: incoming.method!,
-    // Not in the description, but where GitHub's redirects and Link headers lead.
+    // Not in the description, but used by GitHub's redirects and Link headers.
     path:
       plain === '/api/graphql'
         ? '/graphql'
@@ -183,7 +183,7 @@ function receive({ url, world }: FakeGithub, incoming: IncomingMessage, body: st
   }
 }
 
-/** Turns an answer that the client already has into 304, which costs nothing. */
+/** Turns an answer that the client already has into 304, which does not count against the limit. */
 function conditional({ settings }: Service, received: Received, served: Served): Served {
   const { answer, bearer } = served
   if (answer.status !== 200 || received.method !== 'GET') return served

@@ -16,7 +16,7 @@ export const graphqlTimeout = (status = 502): Answer => ({
   body: { data: null, errors: [{ message: TIMEOUT }] },
 })
 
-/** The answer that replaces the real one; undefined when the fault leaves or only spoils the real one. */
+/** Returns the answer that replaces the real one. Undefined if the fault keeps the real one, perhaps spoilt. */
 export function answerInstead(fault: Fault): Answer | undefined {
   const seconds = fault.retryAfterSeconds ?? 1
   switch (fault.kind) {
@@ -47,14 +47,14 @@ export function answerInstead(fault: Fault): Answer | undefined {
   }
 }
 
-/** An answer with something missing in one node of its list, as GitHub tells it. */
+/** Removes a part of one node from the answer's list, and adds the error with which GitHub reports it. */
 export function withLoss(fault: Fault, answer: Answer): Answer {
   if (fault.kind !== 'lost-node' && fault.kind !== 'lost-part') return answer
   const body = structuredClone(answer.body) as { data: Record<string, any>; errors?: object[] }
   const path = pathOfList(body.data)
   if (path === undefined) throw new Error(`${fault.kind} needs an answer with a list`)
   const nodes: any[] = path.reduce((inner, step) => inner[step], body.data as any)
-  // The same one however often it is asked for.
+  // Always the same node, however often it is requested.
   const place = Math.min(1, nodes.length - 1)
   if (fault.kind === 'lost-node') nodes[place] = null
   else nodes[place][fault.field!] = null
@@ -67,7 +67,7 @@ export function withLoss(fault: Fault, answer: Answer): Answer {
   return { ...answer, body: { ...body, errors: [...(body.errors ?? []), error] } }
 }
 
-/** Where the first list of nodes is. */
+/** Returns the path to the first list of nodes. */
 function pathOfList(data: Record<string, any>): string[] | undefined {
   for (const [name, value] of Object.entries(data)) {
     if (Array.isArray(value) && value.length > 0) return [name]
@@ -86,7 +86,7 @@ const LISTED: readonly (readonly [RegExp, keyof Collections])[] = [
   [/^\/repos\/[^/]+\/[^/]+\/releases$/, 'releases'],
 ]
 
-/** What happens between two pages of a list: somebody adds to it. */
+/** The changes between two pages of a list. By default a record is added to the list. */
 export function changesBehind(fault: Fault, path: string): readonly Change[] {
   if (fault.changes !== undefined) return fault.changes
   const kind = LISTED.find(([pattern]) => pattern.test(path))?.[1]

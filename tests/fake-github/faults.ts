@@ -10,11 +10,11 @@ export const FAULT_KINDS = [
   'malformed-json',
   'gone', // 410, or 404
   'changed-totals', // records come and go right after this page was served
-  'revoked-token', // the request's token stops working, now and later
+  'revoked-token', // the request's token stops working, from this request on
   'graphql-timeout',
   'too-many-nodes',
-  'lost-node', // GraphQL: one node of the list is null, and an error tells of it
-  'lost-part', // GraphQL: a field of one node is null, and an error tells of it
+  'lost-node', // GraphQL: one node of the list is null, and an error reports it
+  'lost-part', // GraphQL: a field of one node is null, and an error reports it
 ] as const
 export type FaultKind = (typeof FAULT_KINDS)[number]
 
@@ -22,19 +22,22 @@ export interface FaultDetails {
   /** Only requests whose path and query contain this text. */
   readonly path?: string
   readonly times?: number
-  /** `Retry-After` of limits. */
+  /** The `Retry-After` header of limits. */
   readonly retryAfterSeconds?: number
-  /** Of `bad-gateway` (any 5xx), `gone` (410 or 404), `graphql-timeout` (GitHub sends 502, at times 200) and `secondary-limit` (403, for GraphQL also 200). */
+  /**
+   * For `bad-gateway` (any 5xx), `gone` (410 or 404), `graphql-timeout` (GitHub sends 502, at times 200) and
+   * `secondary-limit` (403, for GraphQL also 200).
+   */
   readonly status?: number
-  /** Of `lost-node` and `lost-part`: the error's type, whether single sign-on is why, and which field. */
+  /** For `lost-node` and `lost-part`: the error's type, whether single sign-on is the reason, and the field. */
   readonly type?: string
   readonly saml?: boolean
   readonly field?: string
-  /** Of GraphQL queries: only those of this name. */
+  /** For GraphQL queries: only those with this name. */
   readonly operation?: string
-  /** Of `slow`. */
+  /** For `slow`. */
   readonly delayMilliseconds?: number
-  /** Of `changed-totals`; default: a new record of the kind that the page lists. */
+  /** For `changed-totals`. By default a new record of the kind that the page lists. */
   readonly changes?: readonly Change[]
 }
 export interface Fault extends FaultDetails {
@@ -43,15 +46,15 @@ export interface Fault extends FaultDetails {
 export interface FaultPlan extends FaultDetails {
   /** One request out of this many fails, in a way chosen by the world's seed. */
   readonly every: number
-  /** Changes of the world have to be scripted, so that a test knows what to expect. */
+  /** `changed-totals` is excluded, because changes of the world must be scripted so that a test knows what to expect. */
   readonly kinds: readonly Exclude<FaultKind, 'changed-totals'>[]
 }
 
 export interface Faults {
   failNext(kind: FaultKind, details?: FaultDetails): void
-  /** How many of those that were asked for have befallen no request yet. */
+  /** The number of requested faults that have not been used yet. */
   readonly waiting: number
-  /** The fault that befalls this request, if any. */
+  /** Returns the fault for this request, if any. */
   strike(path: string, isGraphql: boolean, body?: string): Fault | undefined
 }
 

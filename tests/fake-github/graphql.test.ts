@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => fake.stop())
 
-/** Every node of a connection of acme/web. */
+/** Returns every node of a connection of acme/web. */
 async function nodes(connection: string, args: string, selection: string): Promise<any[]> {
   const text = `query ($after: String) { repository(owner: "acme", name: "web") {
     ${connection}(first: 7, after: $after, ${args}) { totalCount pageInfo { hasNextPage endCursor } nodes { ${selection} } } } }`
@@ -104,7 +104,7 @@ describe('REST and GraphQL show the same world', () => {
           head: [pull.head.ref, pull.head.sha, pull.head.repo?.id, pull.head.repo?.full_name],
           base: [pull.base.ref, pull.base.sha],
           author: accountOf(pull.user),
-          // Over GraphQL, the author of a commit is a person or nobody.
+          // Over GraphQL, the author of a commit is a person or null.
           commits: commits.map((each) => [
             ...[each.sha, each.commit.message, each.commit.author],
             each.author?.type === 'Bot' ? undefined : each.author?.id,
@@ -250,7 +250,7 @@ describe('costs', () => {
     const text = `{ rateLimit { cost nodeCount remaining } repository(owner: "acme", name: "web") {
       pullRequests(first: 100) { nodes { reviews(first: 50) { nodes { comments(first: 60) { nodes { id } } } } } } } }`
     const { body, headers } = await query(fake, text)
-    // 1 + 100 + 5,000 requests, by hundreds; 100 + 5,000 + 300,000 nodes.
+    // 1 + 100 + 5,000 requests, divided by a hundred. 100 + 5,000 + 300,000 nodes.
     expect(body.data.rateLimit).toMatchObject({ cost: 51, nodeCount: 305_100 })
     expect(headers.get('x-ratelimit-resource')).toBe('graphql')
     expect(Number(headers.get('x-ratelimit-remaining'))).toBe(body.data.rateLimit.remaining)

@@ -14,7 +14,7 @@ export interface Quota {
   readonly reset: number
 }
 
-/** Counts what each account spends of each resource in windows that begin with its first request. */
+/** Counts how much of each resource an account uses, in windows that begin with the account's first request. */
 export interface Meter {
   quota(account: string, resource: Resource, limits: Limits): Quota
   charge(account: string, resource: Resource, limits: Limits, points: number): Quota
@@ -27,7 +27,7 @@ export function meter(clock: Clock, windowSeconds: number): Meter {
     const now = Math.floor(clock.now() / 1000)
     let current = windows.get(key)
     if (current === undefined || current.reset <= now) {
-      // GitHub counts searches by the minute.
+      // GitHub counts searches per minute.
       current = { used: 0, reset: now + (resource === 'search' ? Math.min(60, windowSeconds) : windowSeconds) }
       windows.set(key, current)
     }

@@ -4,26 +4,25 @@ export interface RequestEntry {
   readonly method: string
   /** Path and query as sent. */
   readonly url: string
-  /** Path of GitHub's description, e.g. `/repos/{owner}/{repo}/pulls`; `/graphql`; or the path itself when unknown. */
+  /** The path in GitHub's description, such as `/repos/{owner}/{repo}/pulls`, or `/graphql`. An unknown path is kept as it is. */
   readonly template: string
   readonly token: string | undefined
   readonly status: number
-  /** What it took from the token's limit: 0 for 304 and failures of the server, more than 1 for some GraphQL queries. */
+  /** The number of points taken from the token's limit: 0 for 304 and server failures, more than 1 for some GraphQL queries. */
   readonly points: number
   readonly fault: FaultKind | undefined
-  /** Name of the GraphQL operation. */
   readonly operation: string | undefined
 }
 export interface RequestCounts {
   readonly requests: number
-  /** Requests that took something from a limit. */
+  /** The number of requests that counted against a limit. */
   readonly counted: number
   readonly notModified: number
   readonly faults: number
   readonly points: number
 }
 
-/** What was asked of the fake, in order of the answers. */
+/** All requests to the fake, in the order of their answers. */
 export interface RequestLog {
   readonly entries: readonly RequestEntry[]
   counts(where?: (entry: RequestEntry) => boolean): RequestCounts

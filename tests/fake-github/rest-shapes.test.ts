@@ -15,7 +15,7 @@ beforeAll(async () => {
   const ajv = new Ajv({ strict: false, allErrors: true })
   ;(addFormats as any)(ajv)
   tighten(description)
-  // GitHub sends null for a deleted fork, though its description denies it.
+  // GitHub sends null for a deleted fork, although its description excludes null.
   for (const name of ['pull-request-simple', 'pull-request']) {
     const head = description.components.schemas[name].properties.head.properties
     head.repo = { anyOf: [head.repo, { type: 'null' }] }
@@ -30,13 +30,13 @@ beforeAll(async () => {
 })
 afterAll(() => fake.stop())
 
-/** Objects may have no fields but those that GitHub describes, so that a misspelt one is found too; and null as GitHub means it. */
+/** Tightens a schema: objects may have only described fields, so that misspelt ones are found, and nullable is read as GitHub means it. */
 function tighten(schema: any): void {
   if (typeof schema !== 'object' || schema === null) return
   const isPlain =
     schema.type === 'object' && schema.properties !== undefined && !schema.allOf && !schema.oneOf && !schema.anyOf
   if (isPlain && schema.additionalProperties === undefined) schema.additionalProperties = false
-  // Described as nullable, which OpenAPI 3.0 means only if the list of values has null too.
+  // Described as nullable. In OpenAPI 3.0 that counts only if the enum also contains null.
   if (schema.nullable === true && Array.isArray(schema.enum)) schema.enum.push(null)
   for (const part of Object.values(schema)) tighten(part)
   if (schema.nullable === true && schema.type === undefined) {

@@ -10,18 +10,18 @@ import type { Bearer, Tokens } from './tokens.ts'
 import { timestamp } from './world/ground.ts'
 import type { World } from './world/world.ts'
 
-/** A request as it came over the wire. */
+/** A request as received over HTTP. */
 export interface Received {
   readonly method: string
-  /** Path without the `/api/v3` of GitHub Enterprise, and with repositories by name. */
+  /** The path without the `/api/v3` of GitHub Enterprise, and with repositories by name. */
   readonly path: string
-  /** Where the API begins, for links. */
+  /** The base address of the API, for links. */
   readonly api: string
   readonly query: URLSearchParams
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: string
 }
-/** What the service makes of a request, before conditional requests and faults. */
+/** The service's answer to a request, before conditional requests and faults are applied. */
 export interface Served {
   readonly answer: Answer
   readonly template: string
@@ -46,7 +46,7 @@ export const quotaOf = ({ meter }: Service, bearer: Bearer | undefined, resource
 const API_VERSIONS = ['2022-11-28', '2026-03-10']
 const FREE = ['/rate_limit', '/app/installations/{installation_id}/access_tokens']
 
-/** Answers as GitHub would; what GitHub would refuse is also recorded as a violation. */
+/** Answers as GitHub would. Requests that GitHub would refuse are also recorded as violations. */
 export function serve(service: Service, received: Received): Served {
   const { method, path, query } = received
   const isGraphql = path === '/graphql'
@@ -104,7 +104,7 @@ export function serve(service: Service, received: Received): Served {
   return served(answer, FREE.includes(template) ? 0 : 1)
 }
 
-/** The path of GitHub's description; or the path as it is, where that has none. */
+/** Returns the path in GitHub's description, or the path itself if the description lacks it. */
 export const templateOf = ({ method, path }: Received): string =>
   path === '/graphql' ? path : (matchOperation(method, path)?.operation.template ?? path)
 
@@ -133,7 +133,7 @@ function canonicalPath(world: World, { operation, parameters }: Match, path: str
 function spent(service: Service, bearer: Bearer | undefined, isGraphql: boolean): Answer {
   const user = service.world.people.find(bearer?.login ?? '')
   const message = `API rate limit exceeded for ${user === undefined ? accountOf(bearer) : `user ID ${user.id}`}.`
-  // GraphQL says so in the body of an answer of status 200.
+  // GraphQL reports the limit in the body of an answer with status 200.
   return isGraphql
     ? { status: 200, body: { errors: [{ type: 'RATE_LIMITED', message }] } }
     : refusal(service.settings.limitStatus, message)
@@ -191,7 +191,7 @@ function parseBody(text: string): GraphqlBody | string {
   }
 }
 
-/** Headers that tell a client where its token stands. */
+/** Headers that tell a client how much of its limit is left. */
 export function accountHeaders(service: Service, { bearer, resource, points }: Served): Record<string, string> {
   const limits = bearer?.limits ?? ANONYMOUS_LIMITS
   const quota = service.meter.charge(accountOf(bearer), resource, limits, points)

@@ -3,25 +3,25 @@ import { type AppOptions, DEFAULT_TOKEN, type TokenOptions } from './tokens.ts'
 import type { WorldOptions } from './world/settings.ts'
 
 export interface FakeGithubSettings {
-  /** Every answer takes this long. */
+  /** The time that every answer takes. */
   readonly latencyMilliseconds: number
   readonly tokens: readonly (string | TokenOptions)[]
   readonly app: AppOptions | undefined
-  /** How long a primary limit's window lasts. */
+  /** The duration of a primary limit's window. */
   readonly windowSeconds: number
-  /** Status of answers to requests beyond a primary limit; GitHub uses both. */
+  /** The status of answers beyond a primary limit. GitHub uses both. */
   readonly limitStatus: 403 | 429
-  /** More requests than this at a time meet the secondary limit. */
+  /** More simultaneous requests than this hit the secondary limit. */
   readonly maximumConcurrency: number
   /** Lists end after this many records with status 422. */
   readonly pagingCap: number
   /** GraphQL queries for more nodes than this time out. */
   readonly graphqlTimeoutNodes: number
-  /** ETags differ between tokens, as `Vary: Authorization` allows. */
+  /** Whether ETags differ between tokens, as `Vary: Authorization` allows. */
   readonly etagPerToken: boolean
   readonly faults: FaultPlan | undefined
 }
-/** Plain data, so that a child process can be given it. */
+/** Plain data, so that it can be passed to a child process. */
 export type FakeGithubOptions = Partial<FakeGithubSettings> & { readonly world?: WorldOptions }
 
 export function fakeGithubSettings(options: FakeGithubOptions): FakeGithubSettings {

@@ -10,11 +10,11 @@ import { applyChange, type Change } from './world/changes.ts'
 import type { Item } from './world/records.ts'
 import { createWorld, type World } from './world/world.ts'
 
-/** A fake GitHub in a process of its own, so that it takes no time from the one that is measured or killed. */
+/** A fake GitHub in a separate process, so that it takes no time from the process that is measured or killed. */
 export interface SpawnedFakeGithub {
   readonly url: string
   readonly pid: number
-  /** An equal world in this process; `update` changes both. */
+  /** An equal world in this process. `update` changes both. */
   readonly world: World
   state(): Promise<Omit<FakeState, 'entries'> & { readonly requests: RequestLog }>
   update(change: Change): Promise<Item | undefined>

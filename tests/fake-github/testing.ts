@@ -1,6 +1,6 @@
 import { DEFAULT_TOKEN, type FakeGithub } from './fake-github.ts'
 
-/** What the fake's own tests send requests with. */
+/** The form of answers in the fake's own tests. */
 export interface Response {
   readonly status: number
   readonly headers: Headers
@@ -22,7 +22,7 @@ export async function query(
   return read(await fetch(`${fake.url}/graphql`, { method: 'POST', body, headers: { ...identity, ...headers } }))
 }
 
-/** Every record of a list, by following `Link` headers; `records` finds them in a page. */
+/** Returns every record of a list by following its `Link` headers. `records` finds the records in a page. */
 export async function all(fake: FakeGithub, path: string, records = (body: any): any[] => body): Promise<any[]> {
   const found: any[] = []
   for (let next: string | undefined = path; next !== undefined; ) {

@@ -4,18 +4,18 @@ import { DEFAULT_LIMITS, type Limits } from './limits.ts'
 
 export interface TokenOptions {
   readonly token: string
-  /** Whose token it is: tokens of one account share its limits, as on GitHub. Default: an account of its own. */
+  /** The owner of the token. Tokens of one account share its limits, as on GitHub. By default each token has its own account. */
   readonly login?: string
-  /** Of a classic token. */
+  /** For a classic token. */
   readonly scopes?: readonly string[]
-  /** Of a fine-grained or installation token, e.g. `{ issues: 'read' }`; what is missing is refused. Default: everything. */
+  /** For a fine-grained or installation token, such as `{ issues: 'read' }`. Missing permissions are refused. By default all are granted. */
   readonly permissions?: Readonly<Record<string, string>>
   readonly limits?: Partial<Limits>
 }
 export interface AppOptions {
   readonly id: number
   readonly installationId: number
-  /** PEM; the fake checks the signatures of JWTs with it. */
+  /** A public key in PEM. The fake checks the signatures of JWTs with it. */
   readonly publicKey: string
   readonly permissions?: Readonly<Record<string, string>>
   readonly tokenSeconds?: number
@@ -34,14 +34,14 @@ export interface Bearer {
 }
 
 export interface Tokens {
-  /** The holder of an `Authorization` header; undefined when GitHub would answer 401. */
+  /** The holder of an `Authorization` header. Undefined if GitHub would answer 401. */
   bearer(authorization: string): Bearer | undefined
   revoke(token: string): void
-  /** A new installation token, or what is wrong with the JWT. */
+  /** Issues a new installation token, or returns what is wrong with the JWT. */
   issue(authorization: string | undefined, installationId: number): Bearer | { status: number; message: string }
 }
 
-/** A working classic token of `user-1` with all scopes, there unless the options name tokens. */
+/** A valid classic token of `user-1` with all scopes. It exists unless the options name tokens. */
 export const DEFAULT_TOKEN = `ghp_${'fake'.repeat(9)}`
 const SCOPES = ['repo', 'read:org', 'read:user', 'user:email', 'workflow']
 

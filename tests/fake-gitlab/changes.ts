@@ -1,8 +1,8 @@
-/** What can happen at the fake GitLab. Times of change are set as GitLab does it. */
+/** The changes that can happen at the fake GitLab. Times of change are set as GitLab sets them. */
 import type { MergeRequest, Pipeline, Project, User } from './records.ts'
 import { iso, isRunning, makerOf, type World } from './world.ts'
 
-/** Plain data: numbers pick one of the things that are there, whatever came before. */
+/** Plain data. Numbers pick one of the existing records, whatever came before. */
 export interface Change {
   readonly project: string
   readonly act: ActName
@@ -21,7 +21,7 @@ const LABELS = ['bug', 'incident', 'component/ui']
 const chosen = (mask: number) => LABELS.filter((_, index) => mask & (1 << index))
 const pick = <Thing>(things: readonly Thing[], number: number): Thing | undefined => things[number % things.length]
 
-/** Changes one of a list, and its time of change. */
+/** Changes one record of a list, and its time of change. */
 const editing =
   <Thing extends { updatedAt: string | null }>(
     list: (project: Project) => readonly Thing[],
@@ -46,7 +46,7 @@ const mergeRequests = ({ mergeRequests }: Project) => mergeRequests
 const opened = (project: Project) => project.mergeRequests.filter(({ state }) => state === 'opened')
 const noted = (project: Project) => project.mergeRequests.filter(({ notes }) => notes.length > 0)
 const pipelines = ({ pipelines }: Project) => pipelines
-/** What another tool told of cannot be started again by GitLab. */
+/** Pipelines that GitLab itself can start again. It cannot restart pipelines that another tool reported. */
 const own = (project: Project) => project.pipelines.filter(({ source }) => source !== 'external')
 const running = (project: Project) => project.pipelines.filter(({ status }) => isRunning(status))
 const deployments = ({ deployments }: Project) => deployments
@@ -113,7 +113,7 @@ export const ACTS = {
     const note = pick(made.notes, number)
     if (note) Object.assign(note, { body: `${note.body}!`, updatedAt: at })
   }),
-  // Nothing tells of it, neither the merge request nor another list.
+  // Nothing shows this removal, neither the merge request nor another list.
   'remove note': ({ project }, number, second) => {
     const notes = pick(noted(project), number)?.notes ?? []
     if (notes.length > 0) notes.splice(second % notes.length, 1)
@@ -128,13 +128,13 @@ export const ACTS = {
     make.job(made, at, 'running')
   },
   'finish pipeline': editing(running, (pipeline, { at }, end) => finish(pipeline, at, ENDS[end % 3] as string)),
-  // A pipeline that continues running says nothing of it.
+  // A running pipeline does not change when one of its jobs ends.
   'finish job': ({ project, at, make }, number) => {
     const pipeline = pick(running(project), number)
     if (!pipeline) return
     make.job(pipeline, at, 'success')
   },
-  /** By a person; the jobs that failed stay in the list. */
+  /** A retry by a person. The jobs that failed stay in the list. */
   'retry pipeline': editing(own, (pipeline, { make, at }) => {
     pipeline.status = 'running'
     pipeline.finishedAt = null

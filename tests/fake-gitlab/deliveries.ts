@@ -1,4 +1,4 @@
-/** What GitLab would send of issues and merge requests: https://docs.gitlab.com/user/project/integrations/webhook_events/ */
+/** The deliveries that GitLab sends about issues and merge requests: https://docs.gitlab.com/user/project/integrations/webhook_events/ */
 import { createHmac, randomUUID } from 'node:crypto'
 import type { FakeGitlab } from './fake-gitlab.ts'
 import type { Issue, MergeRequest, Project, User } from './records.ts'
@@ -10,7 +10,7 @@ export interface Delivery {
 }
 
 const HOST = 'https://gitlab.example.com'
-/** Deliveries tell less of people than lists do. */
+/** Deliveries contain less about people than lists do. */
 const person = ({ id, name, username }: User) => ({ id, name, username, avatar_url: `${HOST}/avatar/${id}.png` })
 const labels = (titles: readonly string[]) => titles.map((title, index) => ({ id: index + 1, title, color: '#fff' }))
 
@@ -54,7 +54,7 @@ export function mergeRequestDelivery(of: Project, each: MergeRequest, action: St
 
 const capitalized = (word: string) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase()
 
-/** When each issue and merge request was last changed, and what it was then. */
+/** The state of each issue and merge request at its last change. */
 export type ChangeTimes = ReadonlyMap<number, string>
 const standing = ({ updatedAt, title, state, labels: own, ...rest }: Issue | MergeRequest): string =>
   JSON.stringify([updatedAt, title, state, own, rest.assignees.map(({ id }) => id)])
@@ -64,7 +64,7 @@ export function changeTimes(fake: FakeGitlab, path: string): ChangeTimes {
   return new Map([...issues, ...mergeRequests].map((each) => [each.id, standing(each)]))
 }
 
-/** What was sent since then. */
+/** Returns the deliveries about changes since `before`. */
 export function deliveriesSince(fake: FakeGitlab, path: string, before: ChangeTimes): Delivery[] {
   const of = projectNamed(fake, path)
   const isNew = (each: Issue | MergeRequest) => before.get(each.id) !== standing(each)
@@ -81,7 +81,7 @@ export function deliveriesSince(fake: FakeGitlab, path: string, before: ChangeTi
   ]
 }
 
-/** As it goes over the wire, of a server that signs. */
+/** Signs a delivery as GitLab does, as it is sent over HTTP. */
 export function signed({ payload }: Delivery, secret: string, id: string = randomUUID()) {
   const body = JSON.stringify(payload)
   const time = '1700000000'

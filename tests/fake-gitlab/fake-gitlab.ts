@@ -1,6 +1,6 @@
 /**
- * A GitLab over HTTP on loopback, written from GitLab's public documents: no npm package carries a description of its
- * present REST interface. Whatever is asked for that these documents do not name is a violation.
+ * A GitLab over HTTP on loopback, written from GitLab's public documents: no npm package contains a description of its
+ * present REST interface. Every request that these documents do not describe is a violation.
  *
  *   const fake = await startFakeGitlab({ world: { projects: [{ path: 'acme/web', mergeRequests: 3, pipelines: 2 }] } })
  *   fake.update({ project: 'acme/web', act: 'push commit', with: [1] })
@@ -28,18 +28,18 @@ import { createWorld, type World, type WorldOptions } from './world.ts'
 
 export const DEFAULT_TOKEN = 'glpat-fake'
 
-/** Plain data, so that a child process can be given it. */
+/** Plain data, so that it can be passed to a child process. */
 export interface FakeGitlabOptions {
   readonly world?: WorldOptions
   readonly tokens?: readonly TokenOptions[]
   readonly latencyMilliseconds?: number
-  /** Requests that a token may send in a window. */
+  /** The number of requests that a token may send per window. */
   readonly limit?: number
   readonly windowSeconds?: number
   readonly faults?: FaultPlan
 }
 export interface FakeGitlab {
-  /** Where the API begins. */
+  /** The base address of the API. */
   readonly url: string
   readonly world: World
   readonly clock: Clock
@@ -85,7 +85,7 @@ export async function startFakeGitlab(options: FakeGitlabOptions = {}): Promise<
 
   const server = createServer((incoming, outgoing) => {
     handle(incoming, outgoing).catch((error: Error) => {
-      // The client hung up, as a killed one does.
+      // The client closed the connection, as a killed client does.
       if (incoming.errored !== null) return
       service.violations.push({ request: String(incoming.url), problem: `the fake failed: ${error.stack}` })
       outgoing.destroy()
@@ -107,7 +107,7 @@ export async function startFakeGitlab(options: FakeGitlabOptions = {}): Promise<
   return fake
 }
 
-/** The answer that replaces the real one. */
+/** Returns the answer that replaces the real one. */
 function instead({ kind, retryAfterSeconds = 1, status }: Fault): Answer | undefined {
   const wait = { 'retry-after': String(retryAfterSeconds) }
   if (kind === 'too-many-requests' || kind === 'secondary-limit') return refusal(429, 'Retry later', wait)
@@ -123,7 +123,7 @@ function conditional({ headers }: Received, answer: Answer): Answer {
   return { status: isKnown ? 304 : 200, body: isKnown ? '' : content, headers: { ...answer.headers, etag } }
 }
 
-/** Lets the process that started a fake steer and inspect it; see spawn.ts. */
+/** Lets the process that started the fake control and inspect it. See spawn.ts. */
 function control(fake: FakeGitlab, name: string, body: string): Answer {
   const [first, second] = body === '' ? [] : JSON.parse(body)
   if (name === 'update') {

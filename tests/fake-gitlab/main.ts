@@ -1,6 +1,6 @@
 import { startFakeGitlab } from './fake-gitlab.ts'
 
-/** Runs a fake GitLab as a process of its own: options as JSON in the first argument, its URL on the first line, until SIGTERM. */
+/** Runs a fake GitLab in a separate process until SIGTERM. Options are JSON in the first argument. The first line printed is its URL. */
 const fake = await startFakeGitlab(JSON.parse(process.argv[2] ?? '{}'))
 console.log(fake.url)
 process.once('SIGTERM', () => void fake.stop().then(() => process.exit(0)))

@@ -1,4 +1,4 @@
-/** Pages as GitLab hands them out: https://docs.gitlab.com/api/rest/#pagination */
+/** Pages as GitLab serves them: https://docs.gitlab.com/api/rest/#pagination */
 const MOST_COUNTED = 10_000
 const MOST_A_PAGE = 100
 
@@ -38,7 +38,7 @@ export function offsetPage(all: readonly any[], url: URL): Page {
   }
 }
 
-/** From a record on, by falling ids. */
+/** Returns the page after a record, by descending ids. */
 export function keysetPage(all: readonly { id: number }[], url: URL): Page {
   const size = sizeIn(url)
   const cursor = url.searchParams.get('cursor')

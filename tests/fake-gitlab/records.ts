@@ -1,4 +1,4 @@
-/** What the fake GitLab keeps; `shapes.ts` tells it as GitLab does. Times are texts with milliseconds. */
+/** The records of the fake GitLab. `shapes.ts` writes them in GitLab's form. Times are strings with milliseconds. */
 export interface User {
   readonly id: number
   readonly username: string
@@ -44,7 +44,7 @@ export interface MergeRequest {
   readonly author: User
   assignees: User[]
   reviewers: User[]
-  /** Null: the fork that it came from was deleted. */
+  /** Null if the fork that it came from was deleted. */
   sourceProject: number | null
   readonly sourceBranch: string
   sha: string
@@ -76,7 +76,7 @@ export interface Pipeline {
   readonly source: string
   readonly user: User
   readonly createdAt: string
-  /** Null: another tool told GitLab of it, and nothing is noted when it changes. */
+  /** Null if another tool reported the pipeline: its changes get no time. */
   updatedAt: string | null
   startedAt: string | null
   finishedAt: string | null
@@ -94,7 +94,7 @@ export interface Deployment {
   readonly user: User
   readonly createdAt: string
   updatedAt: string
-  /** Null: a tool told GitLab of it. */
+  /** Null if a tool reported the deployment to GitLab. */
   readonly job: { readonly job: Job; readonly pipeline: Pipeline } | null
 }
 export interface Release {
@@ -116,7 +116,7 @@ export interface Project {
   readonly cloneUrl: string | null
   isDeleted: boolean
   readonly forkOf: Project | null
-  /** What is switched off, and the status that its lists answer with. */
+  /** Features that are switched off, with the status that their lists answer. */
   readonly disabled: Map<Feature, number>
   readonly createdAt: string
   readonly members: User[]

@@ -1,4 +1,4 @@
-/** What the fake answers, with the parameters that GitLab documents for each address. */
+/** The fake's routes, with the parameters that GitLab documents for each address. */
 import type { Feature, Project } from './records.ts'
 import * as shape from './shapes.ts'
 import type { World } from './world.ts'
@@ -7,7 +7,7 @@ export interface Asked {
   readonly world: World
   readonly now: number
   readonly query: URLSearchParams
-  /** What the pattern of the path found. */
+  /** The matches of the path's pattern. */
   readonly parts: readonly string[]
 }
 export type Found =
@@ -20,7 +20,7 @@ export interface Route {
   readonly template: string
   readonly pattern: RegExp
   readonly parameters: readonly string[]
-  /** Its list can be read from a record on. */
+  /** Whether the list supports keyset paging. */
   readonly hasKeyset?: boolean
   readonly feature?: Feature
   find(asked: Asked): Found
@@ -40,7 +40,7 @@ interface InProject {
   readonly feature?: Feature
   find(project: Project, asked: Asked): Found
 }
-/** An address below a project, which is refused where the project is gone or the feature switched off. */
+/** An address below a project. It is refused if the project is deleted or the feature switched off. */
 function inProject(path: string, { parameters = [], find, feature, ...rest }: InProject): Route {
   const template = `/projects/{id}/${path}`
   return {
@@ -63,7 +63,7 @@ const route = (template: string, parameters: readonly string[], find: Route['fin
   ...{ template, pattern: patternOf(template), parameters, find, hasKeyset },
 })
 
-/** Those changed since, in the order that was asked for. */
+/** Returns records changed since a time, in the requested order. */
 function byChange<Thing extends { updatedAt: string | null; createdAt: string; id: number }>(
   things: readonly Thing[],
   { query }: Asked,
@@ -72,7 +72,7 @@ function byChange<Thing extends { updatedAt: string | null; createdAt: string; i
   const since = after ? Date.parse(after) : Number.NEGATIVE_INFINITY
   const by = query.get('order_by') === 'updated_at' ? 'updatedAt' : query.get('order_by') === 'id' ? 'id' : 'createdAt'
   const sign = query.get('sort') === 'asc' ? 1 : -1
-  // As PostgreSQL does it: what has no time is the last, and is left out by a filter.
+  // As in PostgreSQL, records without a time come last, and a filter excludes them.
   const placeOf = (thing: Thing) => thing[by] ?? '~'
   return things
     .filter(({ updatedAt }) => after === null || (updatedAt !== null && Date.parse(updatedAt) >= since))

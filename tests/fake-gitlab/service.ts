@@ -1,4 +1,4 @@
-/** What the fake GitLab makes of a request: who asks, whether they may, how much of it, and what there is. */
+/** Handles a request to the fake GitLab: identity, permissions, limits, and the records found. */
 import type { Clock } from '../fake-github/clock.ts'
 import { keysetPage, offsetPage } from './paging.ts'
 import { type Found, ROUTES, type Route } from './routes.ts'
@@ -9,7 +9,7 @@ export interface TokenOptions {
   readonly token: string
   /** https://docs.gitlab.com/security/tokens/access_token_scopes/ */
   readonly scopes?: readonly string[]
-  /** Of a person, who may ask about the token itself; an OAuth token may not. */
+  /** Only a person's token may ask about itself. An OAuth token may not. */
   readonly isOauth?: boolean
 }
 export interface Answer {
@@ -19,7 +19,7 @@ export interface Answer {
 }
 export interface Received {
   readonly url: URL
-  /** Below `/api/v4`. */
+  /** The path below `/api/v4`. */
   readonly path: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
@@ -27,12 +27,12 @@ export interface Service {
   readonly world: World
   readonly clock: Clock
   readonly tokens: Map<string, TokenOptions>
-  /** Requests in a minute. */
+  /** The number of requests per minute. */
   readonly limit: number
   readonly windowSeconds: number
   readonly windows: Map<string, { used: number; reset: number }>
   readonly violations: { readonly request: string; readonly problem: string }[]
-  /** Lists as they were asked for last, until something changes. */
+  /** Lists as they were last requested, until something changes. */
   readonly lists: Map<string, Found>
   listsOf: number
 }
@@ -101,7 +101,7 @@ function answerTo(service: Service, { url, path }: Received, token: TokenOptions
   return shaped(service, route, found(service, route, path, url), url)
 }
 
-/** A long list is sorted once for all of its pages. */
+/** Caches lists, so that a long one is sorted once for all of its pages. */
 function found(service: Service, route: Route, path: string, url: URL): Found {
   const { world, clock, lists } = service
   if (service.listsOf !== world.version) lists.clear()

@@ -1,4 +1,4 @@
-/** Records in the words of GitLab's REST API: https://docs.gitlab.com/api/rest/ */
+/** Records in the form of GitLab's REST API: https://docs.gitlab.com/api/rest/ */
 import type {
   Commit,
   Deployment,

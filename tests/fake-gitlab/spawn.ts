@@ -7,10 +7,10 @@ import { applyChange, type Change } from './changes.ts'
 import type { FakeGitlab, FakeGitlabOptions } from './fake-gitlab.ts'
 import { createWorld, type World } from './world.ts'
 
-/** A fake GitLab in a process of its own, so that it takes no time from the one that is measured or killed. */
+/** A fake GitLab in a separate process, so that it takes no time from the process that is measured or killed. */
 export interface SpawnedFakeGitlab {
   readonly url: string
-  /** An equal world in this process; `update` changes both. */
+  /** An equal world in this process. `update` changes both. */
   readonly world: World
   state(): Promise<{ readonly requests: RequestLog; readonly violations: FakeGitlab['violations'] }>
   update(change: Change): Promise<void>

@@ -1,4 +1,4 @@
-/** Groups, projects and what is in them, made from a seed: any size, and the same each time. */
+/** Groups, projects and their contents, generated from a seed: of any size, and always the same. */
 import { type Dice, dice } from '../fake-github/world/dice.ts'
 import type { Commit, Feature, Group, Job, Note, Pipeline, Project, User } from './records.ts'
 import { webUrl } from './shapes.ts'
@@ -6,11 +6,11 @@ import { webUrl } from './shapes.ts'
 type Range = number | readonly [least: number, most: number]
 
 export interface ProjectOptions {
-  /** `group/subgroup/name`; a path that begins with the name of a user is that user's own. */
+  /** `group/subgroup/name`. A path that begins with the name of a user belongs to that user. */
   readonly path: string
   readonly forkOf?: string
   readonly archived?: boolean
-  /** Where its git history is served; by default beside its page, where nobody answers. */
+  /** The address of the git history. By default it is next to the project's page, where nobody answers. */
   readonly cloneUrl?: string
   readonly disabled?: Partial<Record<Feature, number>>
   readonly issues?: number
@@ -19,17 +19,17 @@ export interface ProjectOptions {
   readonly notesPerMergeRequest?: Range
   readonly pipelines?: number
   readonly childPipelines?: number
-  /** Told by other tools, without a time of change. */
+  /** Pipelines reported by other tools, without a time of change. */
   readonly externalPipelines?: number
   readonly jobsPerPipeline?: number
   readonly deployments?: number
   readonly releases?: number
 }
-/** Plain data, so that a child process can be given it. */
+/** Plain data, so that it can be passed to a child process. */
 export interface WorldOptions {
   readonly seed?: number
   readonly users?: number
-  /** Groups besides those that projects stand in. */
+  /** Groups besides those that contain projects. */
   readonly groups?: readonly string[]
   readonly projects?: readonly ProjectOptions[]
   readonly from?: string
@@ -41,7 +41,7 @@ export interface World {
   readonly groups: readonly Group[]
   readonly projects: readonly Project[]
   readonly luck: Dice
-  /** Grows with every change, for those who remember lists. */
+  /** Increases with every change, so that cached lists can be checked. */
   version: number
   nextId(): number
   project(path: string): Project
@@ -100,7 +100,7 @@ function createProject(world: World, options: WorldOptions, own: ProjectOptions)
     releases: [],
   }
   const make = makerOf(world, project)
-  /** Evenly from the beginning to the end. */
+  /** Times spread evenly from the beginning to the end. */
   const times = (count: number) =>
     Array.from({ length: count }, (_, index) => iso(from + ((until - from) * (index + 1)) / (count + 1)))
   for (const at of times(own.issues ?? 0)) make.issue(at)
@@ -108,7 +108,7 @@ function createProject(world: World, options: WorldOptions, own: ProjectOptions)
     typeof range === 'number' ? range : world.luck.integer(salt, range[0], range[1], key)
   for (const at of times(own.mergeRequests ?? 0)) {
     const made = make.mergeRequest(at)
-    // A fork has commits of the project that it came from.
+    // A fork has commits of its source project.
     made.commits.push(...(project.forkOf?.mergeRequests[0]?.commits ?? []))
     for (let count = between('commits', own.commitsPerMergeRequest, made.id); count > 1; count--) make.commit(made, at)
     for (let count = between('notes', own.notesPerMergeRequest ?? [0, 3], made.id); count > 0; count--)
@@ -122,13 +122,13 @@ function createProject(world: World, options: WorldOptions, own: ProjectOptions)
   return project
 }
 
-/** Makes one of a kind, as of a moment. */
+/** Returns functions that create one record of a kind, at a given time. */
 export function makerOf(world: World, project: Project) {
   const { luck, users } = world
   const someone = (key: number) => luck.pick('someone', users, key)
   const some = (key: number, most: number) => luck.some('some', users, luck.integer('how many', 0, most, key), key)
   const labels = (key: number) => luck.some('labels', LABELS, luck.integer('labels', 0, 2, key), key)
-  /** Of this project, if that is there, by its number or its page. */
+  /** A text that closes an issue of this project, if it exists, by its number or its page. */
   const closes = (key: number) => {
     const number = luck.integer('closes', 1, 9, key)
     return luck.pick(

@@ -1,6 +1,6 @@
 /**
- * As much of Jenkins as the plugin asks for, over real HTTP: `api/json` with `tree` and its ranges, stages by `wfapi`, a
- * path before everything, basic authentication, and a page to log in where that is wrong. Faults come on demand.
+ * The part of Jenkins that the plugin uses, over real HTTP: `api/json` with `tree` and its ranges, stages by `wfapi`, a
+ * prefix before every path, basic authentication, and a login page if it fails. Faults come on demand.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,15 +17,15 @@ export type FakeJenkins = Awaited<ReturnType<typeof startFakeJenkins>>
 export async function startFakeJenkins() {
   const world = createWorld()
   const fake = Object.assign(world, {
-    /** Paths asked for, with query, decoded. */
+    /** The requested paths with their queries, decoded. */
     requests: [] as string[],
-    /** Statuses that the next requests whose path contains the text are answered with; 200 is a page to log in. */
+    /** Statuses for the next requests whose path contains the text. 200 means a login page. */
     failures: [] as { path: string; status: number }[],
-    /** Full names of what the user may not see. */
+    /** Full names of items that the user may not see. */
     hidden: new Set<string>(),
-    /** Whether stages are told, by a plugin that not all have. */
+    /** Whether stages are available. They come from a plugin that some servers lack. */
     hasStages: true,
-    /** Before every answer. */
+    /** The delay of every answer. */
     latencyMilliseconds: 0,
     /** Called before each request is answered. */
     onRequest: () => {},
@@ -39,7 +39,7 @@ export async function startFakeJenkins() {
     const display = `${item.fullName.replaceAll('/', ' » ')} #${build.number}`
     return { ...told, url: `${urlOf(item.fullName)}${build.number}/`, fullDisplayName: display }
   }
-  /** Lists are made only when they are looked at. */
+  /** Lists are made only when they are read. */
   function shownItem(item: FakeItem): object {
     const { fullName, builds, _class, description } = item
     const name = fullName.slice(fullName.lastIndexOf('/') + 1)
@@ -108,10 +108,10 @@ export async function startFakeJenkins() {
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   address = `${origin}${PREFIX}/`
   return Object.assign(fake, {
-    /** Without the path that stands before everything. */
+    /** The address without the prefix of all paths. */
     url: `${origin}/`,
     endpoint: address,
-    /** Instead of the address that it listens at, as behind a proxy. */
+    /** Sets an address that differs from the listening address, as behind a proxy. */
     setAddress: (other: string) => {
       address = other
     },
@@ -126,7 +126,7 @@ export async function startFakeJenkins() {
 type Answer = [status: number, body: unknown]
 const notFound = '<html><body><h2>HTTP ERROR 404 Not Found</h2></body></html>'
 
-/** Texts are pages, as Jenkins has them for people. */
+/** A string body is sent as an HTML page, as Jenkins sends it to people. */
 function answer(response: ServerResponse, status: number, body: unknown, now: Date): void {
   const isPage = typeof body === 'string'
   const type = isPage ? 'text/html;charset=utf-8' : 'application/json;charset=utf-8'

@@ -1,4 +1,4 @@
-/** A Jenkins of any size, the same for the same seed. */
+/** Generates a Jenkins of any size, always the same for the same seed. */
 import { createHash } from 'node:crypto'
 import type { World } from './world.ts'
 
@@ -14,7 +14,7 @@ const MINUTE = 60_000
 const RESULTS = ['SUCCESS', 'SUCCESS', 'SUCCESS', 'FAILURE', 'UNSTABLE', 'ABORTED']
 const STAGES = [['build', 'test'], ['build', 'test', 'deploy to production'], ['build']]
 
-/** Jobs `team-N/job-N`, and the multibranch project `team-N/app` with its branches; gives the names of all that is built. */
+/** Makes jobs `team-N/job-N`, and the multibranch project `team-N/app` with its branches. Returns the names of all items with builds. */
 export function generate(world: World, size: GeneratedSize): string[] {
   const names: string[] = []
   const random = seeded(size.seed ?? 1)
@@ -51,7 +51,7 @@ export function generate(world: World, size: GeneratedSize): string[] {
 
 export const shaOf = (text: string): string => createHash('sha1').update(text).digest('hex')
 
-/** Park and Miller's generator: enough for data that only has to differ. */
+/** Park and Miller's generator: good enough for data that only has to differ. */
 function seeded(seed: number): () => number {
   let state = (seed % 2_147_483_646) + 1
   return () => {

@@ -1,4 +1,4 @@
-/** A generated Jenkins in a process of its own, so that it takes nothing from what is measured. Ends with its input. */
+/** Runs a generated Jenkins in a separate process, so that it does not affect measurements. It ends when its input ends. */
 import { startFakeJenkins } from './fake-jenkins.ts'
 import { generate } from './generate.ts'
 

@@ -42,7 +42,7 @@ export function parseTree(text: string): readonly Wish[] {
   }
 }
 
-/** A long list, of which only what a range leaves is made. */
+/** A long list that creates only the elements in a requested range. */
 class Listing {
   readonly cut: (from: number, to: number) => unknown[]
   constructor(cut: (from: number, to: number) => unknown[]) {
@@ -52,7 +52,7 @@ class Listing {
 export const listOf = <Thing>(things: readonly Thing[], show: (thing: Thing) => unknown) =>
   new Listing((from, to) => things.slice(from, to).map(show))
 
-/** What is wished of a thing; lists are cut before anything of them is looked at. */
+/** Returns the requested parts of a value. Lists are cut to the range before their elements are read. */
 export function picked(thing: any, wishes: readonly Wish[]): unknown {
   if (thing === null || typeof thing !== 'object') return thing
   if (Array.isArray(thing)) return thing.map((each) => picked(each, wishes))
@@ -70,7 +70,7 @@ export function picked(thing: any, wishes: readonly Wish[]): unknown {
   return found
 }
 
-/** Of what nothing is wished, Jenkins tells values and no more. */
+/** Without requested fields, Jenkins returns plain values and no nested objects. */
 const shallow = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map((each) => (typeof each === 'object' ? {} : each))
   return value !== null && typeof value === 'object' ? {} : value

@@ -1,4 +1,4 @@
-/** What a Jenkins has: folders, jobs, multibranch projects with their branches, builds with stages. It changes on demand. */
+/** The data of a Jenkins: folders, jobs, multibranch projects with their branches, builds with stages. It changes on demand. */
 
 export interface FakeStage {
   readonly id: string
@@ -18,14 +18,14 @@ export interface FakeBuild {
   result: string | null
   building: boolean
   readonly actions: readonly unknown[]
-  /** Undefined: no pipeline. */
+  /** Undefined if the build is not a pipeline. */
   stages: FakeStage[] | undefined
 }
 export interface FakeItem {
   readonly _class: string
   readonly fullName: string
   readonly description: string
-  /** Newest first; undefined: a folder. */
+  /** Newest first. Undefined for a folder. */
   readonly builds: FakeBuild[] | undefined
   last: number
 }
@@ -37,7 +37,7 @@ export interface BuildOptions {
   readonly stages?: readonly string[] | undefined
   readonly commits?: readonly {
     readonly sha: string
-    /** Several: remotes of one checkout. */
+    /** Several addresses are remotes of one checkout. */
     readonly url: string | readonly string[]
     readonly branch?: string
   }[]
@@ -56,9 +56,9 @@ export type ItemKind = keyof typeof CLASSES
 export type World = ReturnType<typeof createWorld>
 
 export function createWorld() {
-  /** By full name, in the order in which they were made. */
+  /** Items by their full name, in the order of their creation. */
   const items = new Map<string, FakeItem>()
-  /** What belongs to this folder and is no deeper. */
+  /** Returns the direct children of this folder. */
   const childrenOf = (folder: string): FakeItem[] => {
     const prefix = folder === '' ? '' : `${folder}/`
     return [...items.values()].filter(
@@ -66,7 +66,7 @@ export function createWorld() {
     )
   }
   const world = {
-    /** Of the server: it dates what happens, and answers bear it. */
+    /** The server's clock, which dates events and answers. */
     now: () => new Date(),
     items,
     childrenOf,
@@ -79,13 +79,13 @@ export function createWorld() {
       items.set(fullName, item)
       return item
     },
-    /** With everything below. */
+    /** Deletes an item with everything below it. */
     delete(fullName: string) {
       for (const each of [...items.keys()]) {
         if (each === fullName || each.startsWith(`${fullName}/`)) items.delete(each)
       }
     },
-    /** Builds keep their numbers and times. */
+    /** Renames an item. Builds keep their numbers and times. */
     rename(from: string, to: string) {
       for (const [name, item] of [...items]) {
         if (name !== from && !name.startsWith(`${from}/`)) continue

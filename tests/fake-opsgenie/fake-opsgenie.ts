@@ -1,7 +1,7 @@
 /**
- * As much of Opsgenie's API as the plugin asks for, over real HTTP: https://docs.opsgenie.com/docs/api-overview. Lists have at
- * most 100 records at once, `paging.next` until the last page, and end after `most` records; incidents are found by the service
- * that they impact, and by the time at which they were made.
+ * The part of Opsgenie's API that the plugin uses, over real HTTP: https://docs.opsgenie.com/docs/api-overview. A page has at
+ * most 100 records. `paging.next` is there until the last page, and a list ends after `most` records. Incidents are found by
+ * the service that they impact, and by their time of creation.
  */
 import { type Answer, type FakeRoute, startFakeApi } from '../support/fake-api.ts'
 

@@ -1,7 +1,7 @@
 /**
- * As much of PagerDuty's REST API v2 as the plugin asks for, over real HTTP: https://developer.pagerduty.com/api-reference.
- * Incidents come newest first, at most 100 at once, from the last 30 days unless a range is named; a range has at most six
- * months, and no page reaches past `cap`. Parameters that the API does not have are refused.
+ * The part of PagerDuty's REST API v2 that the plugin uses, over real HTTP: https://developer.pagerduty.com/api-reference.
+ * Incidents come newest first, at most 100 per page, from the last 30 days unless a range is given. A range has at most six
+ * months, and no page goes beyond `cap`. Parameters that the API does not have are refused.
  */
 import { type Answer, type FakeRoute, startFakeApi } from '../support/fake-api.ts'
 import { createWorld, type FakeIncident } from './world.ts'

@@ -1,4 +1,4 @@
-/** What a fake account of PagerDuty has, what can happen in it, and what it sends of that. */
+/** The data of a fake PagerDuty account, its possible changes, and the events that it sends about them. */
 
 const SITE = 'https://acme.pagerduty.com'
 const API = 'https://api.pagerduty.com'
@@ -36,7 +36,7 @@ export const USERS = ['Ada', 'Bo', 'Cleo'].map((name, index) => reference('user'
 export const TEAMS = ['Web', 'Data'].map((name, index) => reference('team', `PTEAM${index}`, name))
 export const PRIORITIES = ['P1', 'P2'].map((name, index) => reference('prioritie', `PPRIO${index}`, name))
 
-/** As https://developer.pagerduty.com/docs/webhooks-overview has it. */
+/** The form is described at https://developer.pagerduty.com/docs/webhooks-overview. */
 export interface FakeEvent {
   readonly event: {
     readonly id: string
@@ -50,11 +50,11 @@ export interface FakeEvent {
 
 export function createWorld() {
   const world = {
-    /** Of the server: it dates what happens. */
+    /** The server's clock, which dates changes. */
     now: () => new Date(),
     services: [] as FakeService[],
     incidents: [] as FakeIncident[],
-    /** What it has sent of its changes. */
+    /** The events that it has sent about its changes. */
     events: [] as FakeEvent[],
   }
   const time = () => `${world.now().toISOString().slice(0, 19)}Z`

@@ -1,6 +1,6 @@
 /**
- * As much of SonarQube's Web API as the plugin asks for, from https://next.sonarqube.com/sonarqube/web_api: pages of at most
- * 500, no more than the first 10,000 of a list, and parameters that depend on its version.
+ * The part of SonarQube's Web API that the plugin uses, from https://next.sonarqube.com/sonarqube/web_api: pages of at most
+ * 500, only the first 10,000 records of a list, and parameters that depend on its version.
  */
 import { type Answer, startFakeSource } from '../support/fake-source.ts'
 import { createWorld, type FakeFile, type FakeHotspot, type FakeIssue, type FakeProject } from './world.ts'
@@ -96,7 +96,7 @@ export async function startFakeSonarqube() {
   return Object.assign(source, world, {
     endpoint: new URL(`.${PREFIX}`, source.url).href,
     server,
-    /** One clock for what happens and for the dates of answers. */
+    /** Sets one clock for events and for the dates of answers. */
     setNow(now: () => Date) {
       Object.assign(source, { now })
       world.now = now

@@ -1,4 +1,4 @@
-/** What a SonarQube has: projects with issues, hotspots, files and a quality gate, and people. */
+/** The data of a SonarQube: projects with issues, hotspots, files and a quality gate, and people. */
 export interface FakeProject {
   readonly key: string
   name: string

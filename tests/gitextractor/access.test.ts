@@ -24,7 +24,7 @@ function smallRepository(): Repository {
 }
 const pathOf = ({ folder }: Repository) => `/${folder.split('/').at(-1)}/.git`
 
-/** Every file under a folder, as text. */
+/** Returns every file under a folder as one text. */
 const textsIn = (folder: string): string =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -45,7 +45,7 @@ describeOneDatabase('access to git history', (test) => {
     const basic = Buffer.from(`${LOGIN.user}:${LOGIN.password}`).toString('base64')
     const lines: string[] = []
     const shown: string[] = []
-    // While git runs, nothing of the secret may be in the list of processes.
+    // While git runs, no part of the secret may appear in the list of processes.
     server.fault = () => {
       shown.push(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }))
       return false
@@ -84,7 +84,7 @@ describeOneDatabase('access to git history', (test) => {
       await expect(collect(test.database, options, { decrypt })).rejects.toThrow(/its token is not sent there/)
       expect(server.requests).toEqual([])
     }
-    // Another port is another server, on this machine, too.
+    // Another port is another server, even on this machine.
     await write(test.database, [connections.row({ id: 1, ...row, endpoint: 'http://127.0.0.1:1/' })])
     await expect(collect(test.database, { ...options, url }, { decrypt })).rejects.toThrow()
     expect(server.requests.length).toBeGreaterThan(0)
@@ -135,7 +135,7 @@ describeOneDatabase('access to git history', (test) => {
     anonymous.fault = server.fault
     const closed = `${anonymous.url}/old${pathOf(repository)}`
     await expect(collect(test.database, { url: closed })).rejects.toThrow(/blocked address/)
-    // Git takes it for a repository without branches, and what was collected would go.
+    // Git would accept this answer as a repository without branches, and the collected data would be deleted.
     server.fault = (response) => Boolean(response.writeHead(200, { 'content-type': 'text/plain' }).end())
     await expect(collect(test.database, { url, ...LOGIN })).rejects.toThrow(/not as a git repository/)
     expect((await stored(test.database)).commits).toHaveLength(3)
@@ -287,7 +287,7 @@ describeOneDatabase('access to git history', (test) => {
   it('gives ssh a key that only it can read, and takes it away again', async () => {
     const data = freshData(false)
     const repository = smallRepository()
-    // In place of the program ssh: notes what it was given and serves the repository itself.
+    // Replaces the program ssh: records its arguments and serves the repository itself.
     const folder = temporaryFolder()
     writeFileSync(
       join(folder, 'ssh'),

@@ -24,7 +24,7 @@ describeEachDatabase('a repository that is forgotten', (test) => {
   const put = (table: string, row: Record<string, unknown>) =>
     test.database.kysely.insertInto(table).values(row).execute()
 
-  /** Three commits that both hold, and two of the repository alone, one of them by somebody else. */
+  /** Three commits are in both. Two are in the repository alone, one of them by another author. */
   beforeEach(async () => {
     await clear(test.database)
     for (const table of ['pull_request_commits', 'commits_diffs', 'ref_commits', '_tool_github_repos']) {

@@ -9,7 +9,7 @@ import { describeEachDatabase } from '../support/databases.ts'
 import { clear, collect, freshData, REPO, stored } from './support/collect.ts'
 import { makeRepository, type Repository, toldBy } from './support/repository.ts'
 
-/** Renames, merges, an octopus, a submodule, odd names and encodings, odd dates, empty and huge messages. */
+/** Makes a repository with renames, merges, an octopus, a submodule, odd names, encodings and dates, and empty and huge messages. */
 function oddRepository(folder: string): Repository {
   const repository = makeRepository(folder)
   const { git, write: put, commit, commitRaw } = repository
@@ -69,7 +69,7 @@ function oddRepository(folder: string): Repository {
     'author A <a@x> 1700000506 +0000\ncommitter A <a@x> 1700000506 +0000',
     ' \n\nspaces at ends \t\r\nof lines\t\n\nand at the end \n\n',
   )
-  // Seven bits a byte, so that it would pass for UTF-8.
+  // This encoding uses seven bits per byte, so it would be valid UTF-8.
   commitRaw(
     'author A <a@x> 1700000506 +0000\ncommitter A <a@x> 1700000506 +0000\nencoding ISO-2022-JP',
     '\x1b$B2<\x1b(B below\n',
@@ -81,7 +81,7 @@ function oddRepository(folder: string): Repository {
   return repository
 }
 
-/** What the only clone in a data folder holds. */
+/** Returns the shape of the only clone in a data folder. */
 function shapeIn(data: string): unknown {
   const [home = ''] = readdirSync(join(data, 'git'))
   return JSON.parse(readFileSync(join(data, 'git', home, 'clone.git/weir.json'), 'utf8'))
@@ -162,7 +162,7 @@ describeEachDatabase('git history', (test) => {
     expect(messages).toContain('in no encoding')
 
     await clear(test.database)
-    // What is fetched later may leave commits that no ref leads to any more.
+    // A later fetch may leave commits that no ref leads to any more.
     await collect(test.database, { url, skipCommitStat: true })
     expect(shapeIn(data)).toMatchObject({ holdsOnlyCommits: false })
     expect(await stored(test.database)).toEqual(listed)

@@ -16,7 +16,7 @@ function smallRepository(commits = 5): Repository {
   return repository
 }
 
-/** The folder that holds the only clone. */
+/** Returns the folder of the only clone. */
 function cloneIn(data: string): string {
   const [home = ''] = readdirSync(join(data, 'git')).filter((name) => name !== 'known_hosts')
   return join(data, 'git', home, 'clone.git')
@@ -228,7 +228,7 @@ describeEachDatabase('runs of git history', (test) => {
       const url = `file://${repository.folder}`
       const target = join(import.meta.dirname, 'support/kill-target.ts')
       const options = JSON.stringify({ url, repoId: REPO, skipCommitStat, skipCommitFiles: false })
-      // Each child is killed at a later point of the work, told by what it has reported, until one gets through.
+      // Each child is killed at a later point of the work, by the steps that it has reported, until one completes.
       let kills = 0
       for (let step = 1; ; step += 2) {
         const child = startProgram(target, [test.url, options, String(step)], {

@@ -1,4 +1,4 @@
-/** All that GitLab has arrives, later runs ask for what is new, and what is switched off or refused is told. */
+/** Everything in GitLab is collected, later runs ask only for news, and switched-off or refused data is reported. */
 import { expect, it } from 'vitest'
 import { doubled, gapsOf, rawRows, receiptOf } from '../collect/support/github.ts'
 import { describeEachDatabase } from '../support/databases.ts'
@@ -77,7 +77,7 @@ describeEachDatabase('collecting from GitLab', (test) => {
     fake.requests.clear()
     await run()
     const lists = Object.entries(fake.requests.byTemplate())
-    // Pipelines are three lists: GitLab's own, child pipelines, and those of other tools.
+    // There are three lists of pipelines: GitLab's own, child pipelines, and those of other tools.
     const most = (template: string) => (template.endsWith('/pipelines') ? 3 : 2)
     expect(lists.filter(([template, { requests }]) => requests > most(template))).toEqual([])
     expect(lists.filter(([template]) => /\{(iid|pipeline)\}/.test(template))).toEqual([])

@@ -1,4 +1,4 @@
-/** What goes wrong on the way to GitLab: each has a defined end, and the next run continues from there. */
+/** Faults during a collection from GitLab: each has a defined outcome, and the next run continues from there. */
 import { expect, it } from 'vitest'
 import type { Progress } from '../../src/plugin-kit/spec/subtask.ts'
 import { doubled, gapsOf, receiptOf } from '../collect/support/github.ts'

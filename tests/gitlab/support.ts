@@ -1,4 +1,4 @@
-/** Collects from a fake GitLab as a pipeline would, and tells what was stored. */
+/** Collects from a fake GitLab as a pipeline would, and reads what was stored. */
 import type { Database } from '../../src/database/database.ts'
 import { write } from '../../src/database/write.ts'
 import { definePlugin } from '../../src/plugin-kit/define/define-plugin.ts'
@@ -13,7 +13,7 @@ import type { Project } from '../fake-gitlab/records.ts'
 export const PATH = 'acme/web'
 export const gitlabSpec = gitlab.source as PluginSpec
 
-/** GitLab with so many requests at a time. */
+/** GitLab with this many requests at a time. */
 export const gitlabAtOnce = (concurrency: number): Plugin =>
   definePlugin({
     ...gitlabSpec,
@@ -41,11 +41,11 @@ export interface RunOptions extends Partial<Omit<TaskRun, 'database' | 'options'
   readonly projectId?: number
   readonly scopeConfig?: Record<string, unknown>
   readonly plugin?: Plugin
-  /** Which subtasks; those that run by default unless told. */
+  /** Selects the subtasks. Without it, those that run by default. */
   readonly only?: (subtask: Subtask) => boolean
 }
 
-/** Subtask after subtask; what each did, by its name. */
+/** Runs one subtask after the other, and returns the result of each by its name. */
 export async function runGitlab(
   database: Database,
   { projectId = 70, scopeConfig = {}, plugin = gitlab, only = (each) => each.isDefault, ...more }: RunOptions = {},
@@ -59,7 +59,7 @@ export async function runGitlab(
   return results
 }
 
-/** Kind of record → tool table, and the column with its id. */
+/** For each kind of record: the tool table, and the column with the id. */
 const PLACES: Readonly<Record<string, readonly [table: string, column: string]>> = {
   issues: ['issues', 'gitlab_id'],
   mergeRequests: ['merge_requests', 'gitlab_id'],
@@ -81,7 +81,7 @@ export async function storedIds({ kysely }: Database): Promise<Record<string, st
   return found
 }
 
-/** The same of what the fake has. Of jobs only those that ended well or badly are asked for. */
+/** Returns the ids of everything that the fake has. Jobs are collected only if they succeeded or failed. */
 export function generatedIds(project: Project): Record<string, string[]> {
   const { mergeRequests, pipelines } = project
   const ids = (things: readonly { readonly id: number }[]) => things.map(({ id }) => String(id)).sort()
@@ -98,7 +98,7 @@ export function generatedIds(project: Project): Record<string, string[]> {
   }
 }
 
-/** What differs, by kind; nothing when all of it was stored and nothing else. */
+/** Returns the differences by kind. It is empty if everything was stored and nothing else. */
 export async function differences(database: Database, project: Project): Promise<Record<string, unknown>> {
   const [stored, generated] = [await storedIds(database), generatedIds(project)]
   const kinds = Object.keys(generated).filter((kind) => String(stored[kind]) !== String(generated[kind]))

@@ -1,4 +1,4 @@
-/** What GitLab itself says is neither overruled by labels nor left out. */
+/** GitLab's own statements are neither overruled by labels nor left out. */
 import { expect, it } from 'vitest'
 import type { Issue } from '../fake-gitlab/records.ts'
 import { describeEachDatabase } from '../support/databases.ts'
@@ -35,7 +35,7 @@ describeEachDatabase('GitLab in true numbers', (test) => {
     const fake = await start()
     const project = fake.world.project(PATH)
     const stranger = fake.world.users.find((user) => !project.members.includes(user))
-    // The fake lets all users write, and one of them is no member.
+    // The fake lets all users write, including one who is not a member.
     const accounts = async () => (await rowsOf('accounts')).map(({ id }) => id)
     const idOfStranger = `gitlab:GitlabAccount:1:${stranger?.id}`
     await run()
@@ -54,18 +54,18 @@ describeEachDatabase('GitLab in true numbers', (test) => {
     for (const [table, column] of named) {
       const ids = (await rowsOf(table)).map((row) => row[column])
       expect(ids.length, table).toBeGreaterThan(0)
-      // DevLake's id of nobody, which a shared case compares.
+      // An id that ends with `:0` is DevLake's id for nobody, which a shared conformance case compares.
       const wrong = ids.filter((id) => id && !id.endsWith(':0') && !known.has(id))
       expect(wrong, `${table}.${column}`).toEqual([])
     }
     const row = (await rowsOf('accounts')).find(({ id }) => id === idOfStranger)
     expect(row).toMatchObject({ user_name: stranger?.username, full_name: stranger?.name })
 
-    // A member has one row, which the list of members tells; nobody has two.
+    // A member has one row, which comes from the list of members. Nobody has two rows.
     const members = (await rowsOf('accounts')).filter(({ _raw_data_table }) => _raw_data_table.endsWith('api_users'))
     expect(members).toHaveLength(project.members.length)
 
-    // Who is named no more is gone with the next full collection.
+    // A person who is no longer named disappears with the next full collection.
     const others = <Thing>(things: readonly Thing[], of: (thing: Thing) => readonly unknown[]) =>
       things.filter((thing) => !of(thing).includes(stranger))
     const kept = {
@@ -119,7 +119,7 @@ describeEachDatabase('GitLab in true numbers', (test) => {
     fake.update({ project: PATH, act: 'finish job', with: [0] })
     await run({ timeAfter: AFTER })
     expect(await stored()).toEqual({ pipelines: wanted().pipelines, jobs: wanted().jobs })
-    // It ends, and a job of it is told later still.
+    // The pipeline ends, and one of its jobs is reported even later.
     fake.clock.advance(3_600_000)
     fake.update({ project: PATH, act: 'finish pipeline', with: [0, 0] })
     await run({ timeAfter: AFTER })

@@ -5,13 +5,13 @@ import type { ProjectOptions } from '../fake-gitlab/world.ts'
 import type { TestDatabase } from '../support/databases.ts'
 import { connect, PATH } from './support.ts'
 
-/** Few of everything. */
+/** A few records of each kind. */
 export const SMALL: ProjectOptions = {
   ...{ path: PATH, issues: 8, mergeRequests: 12, pipelines: 5, childPipelines: 2, jobsPerPipeline: 2 },
   ...{ deployments: 4, releases: 3 },
 }
 
-/** For the tests of one block: an empty database each, and a fake that sees only requests that GitLab documents. */
+/** Prepares an empty database for each test of a block, and checks that the fake saw only requests that GitLab documents. */
 export function useFakeGitlab(test: TestDatabase) {
   let running: FakeGitlab | undefined
   beforeAll(() => prepare(test.database))

@@ -1,4 +1,4 @@
-/** No pattern of ours takes more than linear time, whatever text it is matched against. */
+/** No regular expression of Weir takes more than linear time on any text. */
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { checkSync } from 'recheck'
 import { parseSync } from 'vite'
 import { expect, it } from 'vitest'
 
-/** Judging takes a minute: what is in this file was found linear. `FULL_SIZE=true` judges all, and writes it. */
+/** Judging takes a minute, so patterns in this file, which were found linear, are skipped. `FULL_SIZE=true` judges all and writes the file. */
 const JUDGED = new URL('./judged-patterns.txt', import.meta.url)
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -17,10 +17,10 @@ interface Place {
   readonly file: string
 }
 
-/** Patterns that are put together when the program starts, from constants. */
+/** Files with patterns that are assembled from constants when the program starts. */
 const FROM_CONSTANTS = ['src/api/unknown-addresses.ts', 'src/database/exact-json.ts', 'src/traffic/render/diff.ts']
 
-/** Without a repetition that has no end, a pattern looks at so many characters at each place and no more. */
+/** Without an unbounded repetition, a pattern reads a limited number of characters at each position. */
 const canBeLong = ({ source }: Place) => /[*+]|\{\d*,\}/.test(source)
 
 function patternsIn(file: string): { patterns: Place[]; built: string[] } {
@@ -39,7 +39,7 @@ function patternsIn(file: string): { patterns: Place[]; built: string[] } {
   return { patterns, built }
 }
 
-/** Runs the pattern itself over what is said to slow it down; a linear one needs a few milliseconds of the ten seconds. */
+/** Runs the pattern over the text that should slow it down. A linear pattern needs a few milliseconds of the ten seconds. */
 function isSlow({ source, flags }: Place, text: string): Promise<boolean> {
   const code = `const { parentPort, workerData: [source, flags, text] } = require('node:worker_threads')
     text.replace(new RegExp(source, flags), ''); parentPort.postMessage('done')`
@@ -77,7 +77,7 @@ it('every pattern of the program is linear', async () => {
   const slow: string[] = []
   for (const [pattern, place] of unique) {
     if (judged.has(pattern)) continue
-    // A sticky pattern is tried at one place only.
+    // A sticky pattern is tried at only one position.
     const source = place.flags.includes('y') ? `^(?:${place.source})` : place.source
     const verdict = checkSync(source, place.flags.replace(/[yd]/g, ''), { timeout: 60_000 })
     if (verdict.status === 'unknown') slow.push(`${place.file}: ${pattern}: cannot be judged`)

@@ -1,4 +1,4 @@
-/** Hostile clients against every route: no answer of 5xx, none that is slow, and nobody else has to wait meanwhile. */
+/** Hostile clients on every route: no answer of 5xx, no slow answer, and other clients never have to wait. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -19,22 +19,22 @@ import { fullByHand, fullFiles, fullLists, fullTexts } from './support/well-form
 const isFull = process.env.FULL_SIZE === 'true'
 const ATTACKS = Number(process.env.ATTACKS ?? (isFull ? Number.POSITIVE_INFINITY : 300))
 const GENERATED = isFull ? 50_000 : 300
-/** Those of an idle machine; with tests beside it only what hangs is caught. */
+/** The limits for an idle machine. With other tests beside it, only requests that hang are found. */
 const SLOWEST_MS = isFull ? 2000 : 15_000
 const SLOWEST_PING_MS = isFull ? LONGEST_SILENCE_MS : 5000
-/** Large ones one by one where their time counts: an import of 100,000 lines is work, and others wait for it. */
+/** Large requests are sent one by one if their time is measured: an import of 100,000 lines is work, and other requests wait for it. */
 const LARGE_AT_ONCE = isFull ? 1 : 4
 const AT_ONCE = 4
 const AT_LIMIT = 5
 const LIMITS = isFull ? Number.POSITIVE_INFINITY : 25
 const LARGEST = isFull ? Number.POSITIVE_INFINITY : 6
 const FULL = isFull ? Number.POSITIVE_INFINITY : 2
-/** What is well formed is worked through: of less where other tests run beside it. */
+/** Valid input is processed completely, so less of it is sent when other tests run. */
 const SHARE = isFull ? 1 : 0.01
-/** To look at some again: ONLY='many lines'. */
+/** Repeats some of the tests: ONLY='many lines'. */
 const ONLY = new RegExp(process.env.ONLY ?? '')
 
-/** So many of them, spread over all, and the same at each run. */
+/** Selects at most `most` attacks, spread over all, and the same in each run. */
 function spread(attacks: readonly Attack[], most: number): readonly Attack[] {
   const all = attacks.filter(({ name }) => ONLY.test(name))
   const step = Math.max(1, all.length / most)
@@ -99,14 +99,14 @@ describeEachDatabase('hostile requests', (test) => {
       redirect: 'manual',
       ...sent,
     })
-    // Answers that continue for as long as something happens.
+    // These answers last as long as something happens.
     const isStream = /\/(events|log)(\?|$)/.test(url) && response.status === 200
     const text = isStream ? '' : await response.text()
     if (isStream) await response.body?.cancel()
     return { status: response.status, text, ms: performance.now() - began }
   }
 
-  /** Of the server since it was asked last, in milliseconds of processor time. */
+  /** Returns the server's longest turn since the last question, in milliseconds of processor time. */
   async function longestTurn(): Promise<number> {
     const told = once(server, 'message')
     server.send('longest turn')
@@ -127,7 +127,7 @@ describeEachDatabase('hostile requests', (test) => {
           ms: 0,
         }))
         lasted.push({ name: each.name, began, ended: Date.now() })
-        // A body that is refused before it was read ends with its connection.
+        // When a body is refused before it was read, the connection ends too.
         const isBroken = status === 0 && !/EPIPE|ECONNRESET|other side closed/.test(text)
         if (
           isBroken ||
@@ -174,7 +174,7 @@ describeEachDatabase('hostile requests', (test) => {
   }, 3_600_000)
 
   it(`files and deliveries of the largest size, ${AT_LIMIT} at once`, async () => {
-    // Those that were there may be gone by now.
+    // Earlier connections may be deleted by now.
     const body = JSON.stringify({ name: 'deliveries', endpoint: local, token: 'a-token-for-nobody' })
     const connection = await fetch(`${address}/plugins/github/connections`, { method: 'POST', body })
     const { id } = (await connection.json()) as { id: number }
@@ -187,7 +187,7 @@ describeEachDatabase('hostile requests', (test) => {
         Array<Attack>(AT_LIMIT).fill(each),
       ),
       AT_LIMIT,
-      // They wait for each other, as long as it takes; others do not.
+      // These requests wait for each other as long as necessary. Other requests do not wait.
       Number.POSITIVE_INFINITY,
     )
   }, 3_600_000)

@@ -1,4 +1,4 @@
-/** Clients that hold connections and send nothing, or slowly, or want to watch for ever. */
+/** Clients that hold connections and send nothing, or send slowly, or want to watch forever. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -12,7 +12,7 @@ const UNUSED = 65
 describeOneDatabase('sockets', (test) => {
   let api: TestApi
   let address: string
-  /** A connection that sends so much, and all that comes until it is closed. */
+  /** Opens a connection that sends this text, and collects everything until it is closed. */
   function open(sent = ''): { readonly socket: Socket; readonly answer: Promise<string> } {
     const socket = connect(Number(new URL(address).port), '127.0.0.1')
     const answer = new Promise<string>((done) => {
@@ -36,7 +36,7 @@ describeOneDatabase('sockets', (test) => {
       'POST /projects HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n'
     const starts = ['', 'GET /ping HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ', `${head}{"name":`]
     const sockets = Array.from({ length: SLOW }, (_, index) => open(starts[index % starts.length]))
-    // One byte now and then is not enough.
+    // An occasional byte does not keep a connection open.
     const drip = setInterval(() => sockets.forEach(({ socket }) => void (socket.writable && socket.write('x'))), 100)
     expect((await fetch(`${address}/ping`)).status).toBe(200)
     const answers = await Promise.all(sockets.map(({ answer }) => answer))

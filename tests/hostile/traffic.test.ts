@@ -1,4 +1,4 @@
-/** Plans and manifests that were made to keep the server busy: linear time, bounds, and threads of their own. */
+/** Plans and manifests made to keep the server busy: they take linear time, have bounds, and run in separate threads. */
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, expect, it } from 'vitest'
 import { createHeavyWork } from '../../src/api/heavy/heavy-work.ts'
@@ -52,7 +52,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   services: filled((index) => `---\napiVersion: v1\nkind: Service\nmetadata: { name: a${index} }\nspec: {}\n`),
 }
 
-/** Seconds of this process's work, whatever else the machine does. */
+/** Returns seconds of this process's work, whatever else the machine does. */
 function secondsOf(work: () => unknown): number {
   const before = process.cpuUsage()
   work()
@@ -89,7 +89,7 @@ it('a simulation is bounded: steps of a day, and all that its limits allow', () 
   }))
   const seconds = secondsOf(() => {
     const { requests, timeTo99Seconds, minutes } = simulate(days)
-    // 2,000 clients with a request every 5 s, although fewer were played.
+    // The result is scaled to 2,000 clients with a request every 5 s, although fewer were simulated.
     expect(Math.abs(requests / (minutes.length * 60 * 400) - 1)).toBeLessThan(0.05)
     expect(timeTo99Seconds).toBeLessThan(60)
     expect(simulate(days, { ...options, outages }).errors).toBeGreaterThan(0)
@@ -122,7 +122,7 @@ it('heavy work leaves this thread free, keeps its errors, and ends', async () =>
 })
 
 it('what had no time to compute is not too large: the server is busy', async () => {
-  // It takes a connection, and never says anything.
+  // Accepts a connection, and never sends anything.
   const silent = createServer()
   await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done))
   const { port } = silent.address() as AddressInfo

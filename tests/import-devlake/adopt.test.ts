@@ -19,7 +19,7 @@ import { freePort } from '../support/servers.ts'
 import { insertRows, makeDevLake, OLD_SECRET, wholeOf } from './support/devlake-database.ts'
 import { keysOf, plantDomain } from './support/four-keys.ts'
 
-/** Of the API, by whatever route. */
+/** An answer of the API, by any route. */
 type Answer = any
 const KEY = 'a key that is only used in tests'
 
@@ -107,7 +107,7 @@ describeEachDatabase('adoption of a DevLake database in place', (test) => {
       await database.kysely.insertInto('_tool_pagerduty_assignments').values(assignment).execute()
     }
     await database.kysely.deleteFrom('_tool_pagerduty_assignments').where('user_id', '=', 'PADA').execute()
-    // DevLake has each name only once, whatever the connection.
+    // In DevLake each name is unique over all connections.
     const configs = database.kysely.insertInto('_tool_github_scope_configs')
     await configs.values({ id: 90, connection_id: 2, name: 'rules' }).execute()
     await database.kysely.deleteFrom('_tool_github_scope_configs').where('id', '=', 90).execute()

@@ -23,7 +23,7 @@ import { API_KEY, insert, insertRows, makeDevLake, OLD_SECRET, PARAMS, wholeOf }
 import { keysOf, plantDomain } from './support/four-keys.ts'
 
 const ACCOUNTS = 2500
-/** The webhook connection is there to send to; one row cannot be stored. */
+/** Expected differences in row counts: the webhook connection adds its own rows, and one row cannot be stored. */
 const DIFFERENCE = new Map([
   ...['cicd_scopes', 'boards', 'repos'].map((name) => [name, 1] as const),
   [commitLineChange.name, -1],
@@ -177,7 +177,7 @@ describeEachDatabase('import of a DevLake database', (test) => {
       { name: 'ci', api_key: digest(API_KEY) },
       {},
     ])
-    // Without states of earlier runs, the next one collects everything.
+    // Without states of earlier runs, the next run collects everything.
     expect(await rowsOf(test.database, '_devlake_collector_latest_state', 'raw_data_params')).toEqual([])
     expect(await rowsOf(test.database, '_raw_github_api_issues')).toMatchObject([
       { id: 21, params: PARAMS, data: Buffer.from('{"id":1}') },
@@ -187,7 +187,7 @@ describeEachDatabase('import of a DevLake database', (test) => {
   it('killed, it continues; nobody starts a server in between', async () => {
     const stopped = Promise.withResolvers<void>()
     const locked = Promise.withResolvers<void>()
-    // The import waits for this table of the source, with others already there.
+    // The import waits for this table of the source after it has copied others.
     const lock = source.aside((own) =>
       own.kysely.connection().execute(async (connection) => {
         const isMysql = test.engine === 'mysql'

@@ -1,4 +1,4 @@
-/** A source of incidents that was read whole and told of none: then none is known to have happened. */
+/** A source of incidents that was read completely and reported none proves that no incident happened. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { write } from '../../src/database/write.ts'
 import { projectMapping } from '../../src/domain/crossdomain.ts'

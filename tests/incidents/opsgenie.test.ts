@@ -1,4 +1,4 @@
-/** Opsgenie over HTTP, from an empty database; and what may be wrong with it. */
+/** Opsgenie over HTTP, from an empty database, and its possible problems. */
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
 import { definePlugin } from '../../src/plugin-kit/index.ts'
@@ -11,7 +11,7 @@ import { type FakeOpsgenie, KEY, startFakeOpsgenie } from '../fake-opsgenie/fake
 import { describeOneDatabase } from '../support/databases.ts'
 import { addService, connect, offered, rowsOf, runService, testOf } from './support.ts'
 
-/** The rule of the plugin, for an Opsgenie that gives less of one list. */
+/** The plugin with its own rule for long lists, for an Opsgenie whose lists end earlier. */
 function limitedTo(most: number): Plugin {
   const spec = opsgenie.source as PluginSpec
   const entities = spec.entities.map((entity) =>
@@ -61,7 +61,7 @@ describeOneDatabase('collecting from Opsgenie', (test) => {
       { assignee_id: 'opsgenie:Team:1:team-data', assignee_name: 'data', issue_id: `opsgenie:Incident:1:${last.id}` },
       { assignee_id: 'opsgenie:User:1:user-ada', assignee_name: 'ADA', issue_id: `opsgenie:Incident:1:${last.id}` },
     ])
-    // An issue has room for one: a person before a team.
+    // An issue has room for one assignee: a person before a team.
     const [assigned] = (await rows('issues', 'id', 'assignee_id', 'assignee_name')).filter(({ id }) =>
       id.endsWith(`:${last.id}`),
     )
@@ -77,7 +77,7 @@ describeOneDatabase('collecting from Opsgenie', (test) => {
       fake.settings.most = 300
       const start = Date.parse('2026-01-01T00:00:00Z')
       for (let number = 0; number < count; number++) {
-        // Some are of one moment, also where the list ends.
+        // Some incidents have the same time, including those where the list ends.
         at(start + Math.floor(number / 3) * 60_000)
         fake.world.open(WEB)
       }

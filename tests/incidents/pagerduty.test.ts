@@ -1,4 +1,4 @@
-/** PagerDuty over HTTP, from an empty database to the four keys; and what may be wrong with it. */
+/** PagerDuty over HTTP, from an empty database to the four keys, and its possible problems. */
 import { sql } from 'kysely'
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
@@ -83,7 +83,7 @@ describeOneDatabase('collecting from PagerDuty', (test) => {
     expect(Number(counted[0]?.count)).toBe(10_050)
     expect(await rows('_weir_gaps', 'reason')).toEqual([])
     expect(fake.requests.some((address) => address.includes('since='))).toBe(true)
-    // 101 pages; not one request for each half year since PagerDuty exists.
+    // 101 pages, and not one request for each half year since PagerDuty exists.
     expect(fake.requests.length).toBeLessThan(115)
   })
 
@@ -131,7 +131,7 @@ describeOneDatabase('collecting from PagerDuty', (test) => {
       ...['pagerduty:User:1:PUSER0', 'pagerduty:User:1:PUSER1', ''],
     ])
     expect(people.every(({ assignee_id }) => accounts.has(assignee_id))).toBe(true)
-    // As DevLake has it; readers find the account all the same.
+    // In `issues` the assignee is PagerDuty's id, as in DevLake. Readers still find the account.
     expect((await rows('issues', 'id', 'assignee_id')).map(({ assignee_id }) => assignee_id)).toEqual([
       ...['PUSER0', 'PUSER1', ''],
     ])

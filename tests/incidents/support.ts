@@ -1,4 +1,4 @@
-/** A connection to a fake of an on-call tool, and what its runs and questions bring. */
+/** Connects to a fake of an on-call tool, runs its subtasks, and reads what it offers. */
 import { sql } from 'kysely'
 import { testConnection } from '../../src/control-plane/test-connection.ts'
 import type { Database } from '../../src/database/database.ts'
@@ -36,7 +36,7 @@ export async function testOf(database: Database, { source }: Plugin) {
   return testConnection(spec, settings, { mask: () => ({}) }, { isSaved: true, signal })
 }
 
-/** All pages of the list, and one of a search. */
+/** Returns all pages of the list, and one page of a search. */
 export async function offered(database: Database, { source }: Plugin, search: string) {
   const spec = source as PluginSpec
   const settings = await connectionSettings(spec, 1, { database })

@@ -1,4 +1,4 @@
-/** `weir backup` and `weir restore` killed at any moment: what is there is the old state or the whole, or it is refused. */
+/** `weir backup` and `weir restore` killed at any moment leave the old state, the complete new state, or one that is refused. */
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -77,17 +77,17 @@ describeEachDatabase('killed in the middle', (test) => {
     const steps = await countSteps(['restore', file], environmentOf(await test.createDatabase()))
     const url = await test.createDatabase()
     const database = await openDatabase(url)
-    // One after the other in the same database: a repetition is killed, too.
+    // All kills hit the same database one after the other, so repetitions are killed too.
     for (const step of chooseSteps(steps, KILLS)) {
       await killAt(step, ['restore', file], environmentOf(url))
       const live = await database.describe()
       const count = async (table: string) =>
         live.has(table) ? (await database.kysely.selectFrom(table).select(sql`1`.as('one')).execute()).length : 0
       if ((await count(restores.name)) > 0) {
-        // What every server and command does first.
+        // Every server and command does this first.
         await expect(prepareDatabase(database)).rejects.toThrow(/begun and not finished.*`npx weir restore FILE`/)
       } else {
-        // Nothing was begun yet, or all of it was done.
+        // Either nothing had begun, or everything was done.
         const [first, ...others] = await Promise.all(['accounts', 'issues'].map(count))
         expect([0, ROWS]).toContain(first)
         expect(others).toEqual([first])

@@ -1,4 +1,4 @@
-/** `weir import devlake` killed at any moment, from another database and in place: it continues, and nobody starts before. */
+/** `weir import devlake` killed at any moment, from another database and in place: it continues, and no server starts before its end. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,17 +43,17 @@ describeEachDatabase('an import that is killed', (test) => {
     )
     return { url, database }
   }
-  /** What a report says but for the name of the database, and when it was done. */
+  /** Returns the report without the name of the database and the times. */
   const reportOf = (output: string) => ({ ...JSON.parse(output), origin: '', startedAt: '', finishedAt: '' })
 
-  /** Kills it again and again, then lets it end; gives its report. */
+  /** Kills the command again and again, then lets it finish. Returns its report. */
   async function killAndEnd(command: readonly string[], url: string, steps: number) {
     const database = await open(url)
     for (const step of chooseSteps(steps, KILLS)) {
       await killAt(step, command, environmentOf(url))
       const begun = await readImport(database, await database.describe())
       if (!begun || begun.finished_at) continue
-      // What every server and command does first.
+      // Every server and command does this first.
       await expect(prepareDatabase(database)).rejects.toThrow(/interrupted: run the same `npx weir import devlake`/)
     }
     const { code, output, errors } = await runCli(command, environmentOf(url))

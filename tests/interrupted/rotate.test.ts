@@ -1,4 +1,4 @@
-/** `weir secrets rotate` killed at any moment: secrets open with one key, or servers are kept out until it is repeated. */
+/** `weir secrets rotate` killed at any moment: secrets open with one key, or servers are refused until it is repeated. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ describeEachDatabase('a rotation that is killed', (test) => {
     createControlPlane({ database: test.database, plugins, secrets, ...place, log: createLog('silent') }).services
   let stored: number
 
-  /** How many ciphertexts there are, all of which must open. */
+  /** Returns the number of ciphertexts, all of which must open with this key. */
   async function requireReadable(key: KeyPlace): Promise<number> {
     const secrets = await openSecrets(test.database, key)
     let count = 0

@@ -1,4 +1,4 @@
-/** What is asked of Jenkins at first and later, and what becomes of it. */
+/** Requests to Jenkins in first and later runs, and the rows that come from the answers. */
 import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../support/databases.ts'
 import { gapsOf, receiptOf, stored, storedBuilds, useJenkins } from './support/jenkins.ts'
@@ -53,7 +53,7 @@ describeEachDatabase('collecting from jenkins', (test) => {
       },
       expect.objectContaining({ name: 'team/deploy prod#2', result: 'SUCCESS' }),
     ])
-    // The build with stages has them for tasks, the other is its own.
+    // The stages of a build are its tasks. A build without stages is its own task.
     expect((await all('cicd_tasks', 'id')).map(({ id }) => id)).toEqual([
       'jenkins:JenkinsBuild:1:team/deploy prod#2',
       'jenkins:JenkinsStage:1:team/deploy prod#1:6',
@@ -74,7 +74,7 @@ describeEachDatabase('collecting from jenkins', (test) => {
       return (await all('cicd_pipelines', 'name', 'result')).map(({ result }) => result)
     }
     expect(await results('FAILURE')).toEqual(['FAILURE', 'FAILURE'])
-    // A scope config that was stored before the field was there.
+    // A scope config that was stored before the field existed.
     expect(await results('')).toEqual(['FAILURE', 'FAILURE'])
     expect(await results('SUCCESS')).toEqual(['SUCCESS', 'FAILURE'])
     const dates = { started_date: new Date(timestamp), finished_date: new Date(timestamp + 4) }
@@ -84,7 +84,7 @@ describeEachDatabase('collecting from jenkins', (test) => {
       remotes.map((repo_url, index) => ({ position: index + 1, repo_url, commit_sha: 'aaa' })),
     )
     expect(await all('cicd_pipeline_commits', 'repo_url')).toEqual([{ repo_url: remotes[0] }])
-    // Rules of a plan of DevLake do not know the field, and get what DevLake gives.
+    // Rules from a DevLake plan lack the field, and give the same result as DevLake.
     await run('app')
     expect(await all('cicd_pipelines', 'name', 'result', 'created_date')).toEqual([
       { name: 'app#1', result: '', created_date: new Date('2026-05-01T10:00:00Z') },
@@ -106,7 +106,7 @@ describeEachDatabase('collecting from jenkins', (test) => {
     )
     expect(await all('cicd_pipeline_commits', 'url')).toEqual([{ url: `${fake.endpoint}x/job/main/1` }])
     expect(fake.requests.filter((path) => path.includes('never-built'))).toEqual([])
-    // The scope stays the only one.
+    // The scope itself is still the only stored job.
     expect(await all('_tool_jenkins_jobs', 'full_name')).toEqual([{ full_name: 'app' }])
   })
 

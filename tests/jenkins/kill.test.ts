@@ -1,4 +1,4 @@
-/** kill -9 at random moments of a collection, with faults: restarted each time, it ends with everything, once. */
+/** kill -9 at random moments of a collection with faults: restarted each time, it ends with every record exactly once. */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,16 +13,16 @@ import { startProgram } from '../support/programs.ts'
 import { LAUNCHED, LIKE_A_TASK, MOST_MEGABYTES } from '../support/task-process.ts'
 import { connect, differences, emptyTables, gapsOf, prepare, stored } from './support/jenkins.ts'
 
-/** FULL_SIZE=true: a hundred kills, spread over the collection of many branches, by each engine. */
+/** FULL_SIZE=true: a hundred kills per engine, spread over the collection of many branches. */
 const isFull = process.env.FULL_SIZE === 'true'
 const SIZE = isFull
   ? { folders: 1, jobsInFolder: 0, branches: 20, buildsOfJob: 400 }
   : { folders: 1, jobsInFolder: 0, branches: 4, buildsOfJob: 12 }
-/** Between two kills, at most. */
+/** The most pages between two kills. */
 const MOST_PAGES = isFull ? 100 : 20
 const SCOPE = 'team-1/app'
 
-/** Kills the run some milliseconds after its `pages`th page; never when that is undefined. */
+/** Kills the run a few milliseconds after its `pages`th page, or never if `pages` is undefined. */
 async function runChild(url: string, concurrency: number, journal: string, pages?: number) {
   const child = startProgram(
     join(import.meta.dirname, 'support/collect-child.ts'),
@@ -51,7 +51,7 @@ describeEachDatabase('kill -9 while collecting from jenkins', (test) => {
 
   const cases = [
     { concurrency: 1, lost: 1, kills: isFull ? 100 : 4 },
-    // As many as may be under way or not yet stored.
+    // The most pages that may be under way or not yet stored.
     { concurrency: 10, lost: 19, kills: isFull ? 20 : 2 },
   ]
   it.each(cases)(
@@ -78,7 +78,7 @@ describeEachDatabase('kill -9 while collecting from jenkins', (test) => {
           const pages = 1 + Math.floor(Math.random() * MOST_PAGES)
           if (!(await runChild(test.url, concurrency, journal, pages)).isKilled) break
         }
-        // A small project may be read to its end before the last kill.
+        // A small project may be read completely before the last kill.
         expect(killed).toBeGreaterThanOrEqual(isFull ? kills : kills / 2)
         const { isKilled, megabytes } = await runChild(test.url, concurrency, journal)
         expect(isKilled).toBe(false)
@@ -88,7 +88,7 @@ describeEachDatabase('kill -9 while collecting from jenkins', (test) => {
         const raws = await stored(test.database, '_raw_jenkins_api_builds', 'input_key', 'record_key')
         expect(new Set(raws.map((row) => JSON.stringify(row))).size).toBe(raws.length)
         const again = fake.requests.length - faults - new Set(fake.requests).size
-        // The list of jobs is read again by a run that continues.
+        // A run that continues reads the list of jobs again.
         expect(again).toBeLessThanOrEqual(killed * (lost + 1))
         if (isFull) {
           const told = `${killed} kills, ${fake.requests.length} requests, ${faults} faults, ${again} asked again`

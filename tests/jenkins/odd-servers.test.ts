@@ -1,4 +1,4 @@
-/** What a Jenkins may do to those who read it: each has a defined end. */
+/** Unusual behaviour of a Jenkins server: each case has a defined outcome. */
 import { expect, it } from 'vitest'
 import { describeOneDatabase } from '../support/databases.ts'
 import { gapsOf, receiptOf, stored, storedBuilds, useJenkins } from './support/jenkins.ts'
@@ -118,7 +118,7 @@ describeOneDatabase('a jenkins', (test) => {
     fake.build('job', { stages: ['build'] })
     await run('job')
     expect(await stored(test.database, 'cicd_tasks', 'id')).toEqual([{ id: 'jenkins:JenkinsBuild:1:job#1' }])
-    // Once it is there, a full sync brings them.
+    // Once the plugin for stages is there, a full sync collects them.
     fake.hasStages = true
     await run('job', { fullSync: true })
     expect(await stored(test.database, 'cicd_tasks', 'id')).toEqual([{ id: 'jenkins:JenkinsStage:1:job#1:6' }])
@@ -144,7 +144,7 @@ describeOneDatabase('a jenkins', (test) => {
     fake.add('freestyle', 'job')
     for (let count = 0; count < 300; count++) fake.build('job')
     fake.onRequest = () => {
-      // The first page was answered: what it brought is deleted, and the next page begins later in the list.
+      // After the first page its builds are deleted, so the next page begins later in the list.
       if (fake.requests.at(-1)?.includes('{99,199}'))
         for (let number = 300; number > 290; number--) fake.deleteBuild('job', number)
     }

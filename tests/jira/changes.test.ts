@@ -1,4 +1,4 @@
-/** What is changed, moved and removed in Jira: later runs store what a first run would. */
+/** After changes, moves and removals in Jira, later runs store the same as a first run would. */
 import { sql } from 'kysely'
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
@@ -11,9 +11,9 @@ import { type FakeJira, startFakeJira, USER } from './fake-jira.ts'
 const BOARDS = [5, 6]
 const SETTINGS = new Set(['_tool_jira_connections', '_tool_jira_boards', '_tool_jira_scope_configs'])
 const TABLES = allTables.filter(({ name }) => !/^_(tool|raw)_(?!jira)/.test(name))
-/** Of these, tables with data, beside raw records and what runs remember. */
+/** Tables with data: without raw records and without the state that runs keep. */
 const DATA = TABLES.filter(({ name }) => !/^_(raw|weir|devlake)_/.test(name) && !SETTINGS.has(name))
-/** Where a row comes from, and when it was written. */
+/** Columns about the origin of a row and the time when it was written. */
 const ABOUT = /^(_raw_data_\w+|created_at|updated_at)$/
 const PATTERN = { remotelinkCommitShaPattern: 'commit/(\\w{40})' }
 const commitUrl = (digit: string) => `https://git.example/shop/commit/${digit.repeat(40)}`
@@ -64,7 +64,7 @@ describeEachDatabase('what changes in jira', (test) => {
     }
     return tables
   }
-  /** The law: what is stored now equals what an empty database would store. */
+  /** Checks convergence: the stored rows equal those that a run on an empty database would store. */
   const expectConverged = async (...boards: number[]) => {
     const stored = await everything()
     await forget((name) => !SETTINGS.has(name))
@@ -238,7 +238,7 @@ describeEachDatabase('what changes in jira', (test) => {
     const epics = [fake.createIssue({ boards: [] }), fake.createIssue({ boards: [] })]
     fake.setEpic('SHOP-1', epics[0].key)
     fake.setEpic('SHOP-2', epics[1].key)
-    // Past the day in which what was changed may be asked for twice.
+    // After the day in which changed issues may be requested twice.
     fake.now = () => new Date(long.getTime() + 2 * 24 * 3_600_000)
     await run(5)
     expect(requests('/remotelink')).toHaveLength(5)

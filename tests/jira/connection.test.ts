@@ -1,4 +1,4 @@
-/** Jira over the API: connection tests that say what to change, boards, and what the forms ask for. */
+/** Jira over the API: connection tests that say what to change, boards, and the data that forms request. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { describeOneDatabase } from '../support/databases.ts'
@@ -69,7 +69,7 @@ describeOneDatabase('jira', (test) => {
     const created = await api.ask('POST', `${base}/connections`, { name: 'tickets', ...settings })
     expect(created).toMatchObject({ status: 201, body: { name: 'tickets', username: USER.username, password: '' } })
     id = created.body.id
-    // Sent back as it was shown: the password stays.
+    // The connection is sent back as it was shown, with a masked password, and the stored password stays.
     expect((await api.ask('PATCH', at(), { ...created.body, rateLimitPerHour: 500 })).body.rateLimitPerHour).toBe(500)
     expect(await api.ask('POST', at('/test'))).toMatchObject({ status: 200, body: { success: true } })
     expect(await api.ask('POST', at('/test'), { password: 'wrong' })).toMatchObject({ status: 400, body: FAILED })

@@ -1,4 +1,4 @@
-/** What Jira would send of its issues: https://developer.atlassian.com/cloud/jira/platform/webhooks/ */
+/** The deliveries that Jira sends about its issues: https://developer.atlassian.com/cloud/jira/platform/webhooks/ */
 import type { FakeJira } from './fake-jira.ts'
 import { shownIssue } from './jira-answers.ts'
 
@@ -7,7 +7,7 @@ export interface Delivery {
   readonly payload: any
 }
 
-/** The platform's issue: without what boards add, and lists that deliveries leave out. */
+/** The platform's form of an issue: without the fields that boards add and the lists that deliveries leave out. */
 export function platformIssue(fake: FakeJira, issue: any) {
   const { fields, id, key, self } = shownIssue(fake, issue)
   const { sprint, closedSprints, epic, comment, worklog, ...own } = fields as any
@@ -45,7 +45,7 @@ export const issueStates = ({ issues }: FakeJira): IssueStates =>
     ]),
   )
 
-/** What was sent since then: of issues that are new, and of boards and sprints, nothing that changes anything. */
+/** Returns the deliveries about changes since `before`. New issues, boards and sprints send nothing that changes any row. */
 export function deliveriesSince(fake: FakeJira, before: IssueStates): Delivery[] {
   return fake.issues.flatMap((issue) => {
     const former = before.get(issue.id)

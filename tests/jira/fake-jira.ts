@@ -1,7 +1,8 @@
 /**
- * As much of Jira's API as the plugin asks for, over real HTTP, with its habits: https://developer.atlassian.com/cloud/jira/
- * It is a world that changes while it runs, by the operations of jira-world.ts: `fake.createIssue({ boards: [5, 6] })`,
- * `fake.setEpic('SHOP-2', 'SHOP-1')`, `fake.moveToProject('SHOP-1', 'PAY')`, `fake.now = () => …` for its clock.
+ * The part of Jira's API that the plugin uses, over real HTTP, with its particularities:
+ * https://developer.atlassian.com/cloud/jira/ The world changes while it runs, by the operations of jira-world.ts:
+ * `fake.createIssue({ boards: [5, 6] })`, `fake.setEpic('SHOP-2', 'SHOP-1')`, `fake.moveToProject('SHOP-1', 'PAY')`,
+ * `fake.now = () => …` for its clock.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -21,17 +22,17 @@ const MOST_BOARDS = 50
 export interface FakeJira extends JiraWorld {
   /** The endpoint of a connection. */
   readonly url: string
-  /** Paths asked for below /rest/, with query. */
+  /** The requested paths below /rest/, with their queries. */
   readonly requests: string[]
   readonly boards: { id: number; name: string; type: string }[]
   serverInfo: object
-  /** That issues may have beside the usual ones. */
+  /** Fields of issues besides the usual ones. */
   readonly fields: { id: string; name: string; custom: boolean }[]
-  /** Of the user that asks: JQL is read in it. */
+  /** The time zone of the requesting user, in which Jira reads JQL. */
   timeZone: string
-  /** Of every board. */
+  /** The filter of every board. */
   jql: string
-  /** Answers to paths, instead of the usual ones. */
+  /** Answers that replace the usual ones for these paths. */
   readonly instead: Map<string, { status: number; body: unknown }>
   stop(): Promise<void>
 }
@@ -101,7 +102,7 @@ export async function startFakeJira(): Promise<FakeJira> {
     const { issues: some, ...rest } = page(matching(issues, query.get('jql') ?? '', fake.timeZone), 'issues', query)
     return { ...rest, issues: (some as any[]).map(shown(query)) }
   }
-  /** Without a count: the newer search of Cloud does not tell it. */
+  /** Without a total, because Cloud's newer search does not return it. */
   const tokenPage = (query: URLSearchParams) => {
     const startAt = query.get('nextPageToken')?.replace('from-', '') ?? '0'
     const {

@@ -1,4 +1,4 @@
-/** How the fake Jira answers from its world: what an issue looks like today, and which issues a query means. */
+/** The answers of the fake Jira: the present form of an issue, and the issues that a query matches. */
 import type { JiraWorld, Sprint } from './jira-world.ts'
 
 const LINK_TYPE = { id: '10000', name: 'Blocks', inward: 'is blocked by', outward: 'blocks' }
@@ -11,7 +11,7 @@ const cut = (part: any, name: string, most: number) => {
   return { ...part, maxResults: most, total: Math.max(part?.total ?? 0, all.length), [name]: all.slice(0, most) }
 }
 
-/** An issue as an answer has it: other issues, sprints and people by their names of today, long lists cut. */
+/** Returns an issue as in an answer: with present names of other issues, sprints and people, and with long lists cut. */
 export function shownIssue(world: JiraWorld, { id, key, self, fields, changelog }: any, asked: readonly string[] = []) {
   if (asked.length > 0 && !asked.includes('*all')) {
     return {
@@ -69,7 +69,7 @@ export const shownSprint = ({ id, name, state, dates, boards: [originBoardId] }:
 const ZONED = /updated >= '([^']+)'/
 const NAMES = /(?:issue|issuekey|id|key) in \(([^)]*)\)/
 
-/** As much of JQL as is asked: `updated >=` in whole minutes of the user's zone, and issues by name. */
+/** Supports the JQL that the plugin uses: `updated >=` in whole minutes of the user's zone, and issues by name. */
 export function matching(issues: readonly any[], jql: string, timeZone: string): any[] {
   const [, minute] = ZONED.exec(jql) ?? []
   const [, names] = NAMES.exec(jql) ?? []

@@ -1,15 +1,16 @@
 /**
- * What the fake Jira knows, and how people change it while it runs. Issues are named by id or key.
+ * The data of the fake Jira, and the changes that people make while it runs. Issues are named by id or key.
  *
- * An issue shows on the boards that `onBoards` names for it, and on every board while it is not named there.
+ * An issue is on the boards that `onBoards` names for it. Without an entry it is on every board.
  *
- * As in Jira, an operation sets `updated` of the issues that it is about. These leave no trace in other issues, nor on
- * the boards that no longer show the issue, so that asking for what was updated does not tell of them:
- * - deleteIssue: links to it, and the epic of its children, are gone
- * - moveToProject: links, children and subtasks bear its new key
+ * As in Jira, an operation sets `updated` of the issues that it is about. The following operations leave no trace in other
+ * issues, nor on boards that no longer show the issue, so a query for updated issues does not find their effects:
+ * - deleteIssue: links to the issue, and the epic of its children, are gone
+ * - moveToProject: links, children and subtasks show its new key
  * - setBoards: boards change with filters and with sprints
  * - renameSprint, renamePerson: wherever they are named
- * An operation that ends in `silently` does what an app may do without touching `updated` at all.
+ *
+ * An operation whose name ends in `silently` changes data as an app may, without touching `updated` at all.
  */
 
 export const PROJECT = { id: '10000', key: 'SHOP', name: 'Shop' }
@@ -31,7 +32,7 @@ export interface Sprint {
   name: string
   state: 'future' | 'active' | 'closed'
   dates?: { readonly startDate: string; readonly endDate: string; readonly completeDate?: string }
-  /** That show it; the first is the one that it was made on. */
+  /** Boards that show the sprint. It was made on the first. */
   readonly boards: number[]
 }
 interface Link {
@@ -62,9 +63,9 @@ const timeText = (time: Date) => time.toISOString().replace('Z', '+0000')
 export type JiraWorld = ReturnType<typeof createJiraWorld>
 export function createJiraWorld() {
   const world = {
-    /** Of the server: it dates what happens, and answers bear it. */
+    /** The server's clock, which dates events and answers. */
     now: () => new Date(),
-    /** As the boards list them; comments, worklogs and changes are all there, and cut where an answer would cut them. */
+    /** Issues in the order of board lists. All comments, worklogs and changes are here, and only answers cut them. */
     issues: [issue(1), issue(2), issue(3)] as any[],
     onBoards: new Map<string, Set<number>>(),
     projects: [PROJECT, { id: '10001', key: 'PAY', name: 'Payments' }],
@@ -82,7 +83,7 @@ export function createJiraWorld() {
   const nextId = () => String(++last)
 
   const find = (name: string): any => {
-    // Mostly a new one, and those are at the end.
+    // Search from the end, because new issues are there and are needed most.
     const found = world.issues.findLast(({ id, key }) => id === name || key === name)
     if (!found) throw new Error(`The fake Jira has no issue ${name}`)
     return found
@@ -163,7 +164,7 @@ export function createJiraWorld() {
       fields.assignee = to
     },
     setLabels: (name: string, labels: string[]) => editIssue(name, { labels }),
-    /** `null`: to no epic. */
+    /** `null` removes the issue from its epic. */
     setEpic(name: string, epic: string | null) {
       const to = epic ? find(epic) : null
       editIssue(name, { epic: to && { id: Number(to.id), key: to.key } })
@@ -193,7 +194,7 @@ export function createJiraWorld() {
       world.sprints.push(sprint)
       return sprint
     },
-    /** `null`: to the backlog. A sprint that is closed stays among those that an issue was in. */
+    /** `null` moves the issue to the backlog. A closed sprint stays among the earlier sprints of the issue. */
     setSprint(name: string, sprintId: number | null) {
       const { fields } = find(name)
       fields.sprintIds = [
@@ -281,7 +282,7 @@ export function createJiraWorld() {
       touch(name)
     },
     addChange,
-    /** No user can do this; an import or an administrator can. */
+    /** Users cannot do this, but an import or an administrator can. */
     deleteChange(name: string, changeId: string) {
       remove(changesOf(name), changeId)
       touch(name)

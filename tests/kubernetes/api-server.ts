@@ -1,4 +1,4 @@
-/** A real API server with its etcd, for as long as a test needs it. */
+/** A real API server with its etcd, for the duration of a test. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../support/servers.ts'
 
-/** What the kubeconfig of the tests says. */
+/** The token in the kubeconfig of the tests. */
 const TOKEN = 'fake-token'
 
 export interface Answer {
@@ -18,7 +18,7 @@ export interface Answer {
 
 export interface ApiServer {
   readonly url: string
-  /** Content types other than JSON are for patches. */
+  /** Patches need a content type other than JSON. */
   send(method: string, path: string, body?: unknown, type?: string): Promise<Answer>
   stop(): Promise<void>
   start(): Promise<void>
@@ -135,7 +135,7 @@ export async function startApiServer(program: string, etcd: Etcd, name: string):
   }
 }
 
-/** Whether a program is there to be started. */
+/** Whether a program is installed. */
 export const hasProgram = (name: string): boolean => {
   try {
     execFileSync(name, ['--version'], { stdio: 'ignore' })

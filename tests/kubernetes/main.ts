@@ -1,6 +1,6 @@
 /**
- * npm run check:kubernetes: the Kubernetes side of a switch against real API servers. They are built from the Go module
- * proxy once and kept below the user's cache folder; etcd comes from Debian's packages.
+ * npm run check:kubernetes: tests the Kubernetes side of a switch with real API servers. They are built once from the Go
+ * module proxy and kept below the user's cache folder. etcd comes from Debian's packages.
  */
 import { runChecks, skip } from '../support/extra-check.ts'
 import { install } from './program.ts'

@@ -1,4 +1,4 @@
-/** Where the API server is, and how it comes there. */
+/** The place of the API server, and its installation. */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -18,7 +18,7 @@ const run = (command: string, parameters: readonly string[], folder?: string): s
     : `${command} ${parameters.join(' ')}: ${error?.message ?? stderr.trim().split('\n').at(-1)}`
 }
 
-/** Says why not, where they cannot be had. */
+/** Installs the programs. Returns the reason if that is not possible. */
 export function install(): string | undefined {
   if (!hasProgram('etcd')) {
     const problem = run('apt-get', ['install', '--yes', '--no-install-recommends', 'etcd-server'])

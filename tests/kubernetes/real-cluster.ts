@@ -1,4 +1,4 @@
-/** A real API server in the form in which the fake of the controller and the scenes know clusters. */
+/** Wraps a real API server so that the fake controller and the scenes can use it as a cluster. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FakeCluster } from '../traffic/support/fake-kubernetes.ts'
 import type { ApiServer } from './api-server.ts'
@@ -20,11 +20,11 @@ const API_VERSIONS: Readonly<Record<string, string>> = {
 }
 
 export interface RealCluster extends FakeCluster {
-  /** Everything that was asked for has been answered, and is seen. */
+  /** Resolves when all requests have been answered and the results are visible. */
   settled(): Promise<void>
 }
 
-/** The kinds that the controller brings along, by what its users may write into them. */
+/** The kinds that the controller adds, limited to the fields that its users may write. */
 const BINDINGS = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -73,7 +73,7 @@ function bindingSchema() {
   return object({ apiVersion: text, kind: text, metadata: { type: 'object' }, spec, status })
 }
 
-/** Once for each server: the namespace and the controller's kind. */
+/** Creates the namespace and the controller's kind, once per server. */
 export async function furnish(server: ApiServer): Promise<void> {
   const make = async (path: string, object: Fields) => {
     const { status, body } = await server.send('POST', path, object)
@@ -177,7 +177,7 @@ export async function openRealCluster(server: ApiServer): Promise<RealCluster> {
     },
   }
   const watching = (async () => {
-    // A server that is away is looked at again when it is back.
+    // If the server is away, the loop tries again until it is back.
     for (; isOpen; await sleep(POLL_MS)) await look().catch(() => undefined)
   })()
   return cluster

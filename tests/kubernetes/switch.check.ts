@@ -1,4 +1,4 @@
-/** The scenes of which a fake API server could be kinder than a real one. */
+/** Scenes in which a fake API server could be more lenient than a real one. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { act } from '../../src/traffic/engine/engine.ts'
@@ -39,7 +39,7 @@ describeEachDatabase('real API servers', (database) => {
   const settled = () => Promise.all([stage.world.current, stage.world.target].map((each) => each.settled!()))
   const live = async () => (await servers.current.send('GET', INGRESS)).body
   const managers = async () => (await live()).metadata.managedFields.map(({ manager }: any) => manager)
-  /** Seen by the controller as soon as the server has it. */
+  /** Repeats the check until the controller has seen the server's state. */
   const seen = async (check: () => void): Promise<void> => {
     for (let tries = 0; ; tries++) {
       await settled()
@@ -52,11 +52,11 @@ describeEachDatabase('real API servers', (database) => {
     }
   }
   const plain = ({ metadata, spec }: any) => {
-    // Stays on purpose: switched back, the controller could forget targets.
+    // This annotation stays on purpose: if it were switched back, the controller could forget targets.
     const { 'alb.ingress.kubernetes.io/multi-cluster-target-group': _stays, ...annotations } = metadata.annotations
     return { spec, annotations, finalizers: metadata.finalizers }
   }
-  /** What the owner of the Ingress does with his manifest, as `kubectl apply --server-side`. */
+  /** Applies the owner's manifest for the Ingress, like `kubectl apply --server-side`. */
   const applyAsOwner = (manifest: object, isForced = false) =>
     servers.current.send(
       'PATCH',
@@ -79,7 +79,7 @@ describeEachDatabase('real API servers', (database) => {
     const made = await servers.current.send('POST', WEBHOOKS, object)
     expect(made.status, JSON.stringify(made.body)).toBe(201)
     try {
-      // The server learns of it a moment later.
+      // The server notices the change a moment later.
       const patch = { metadata: { labels: { tried: 'yes' } } }
       const isRefused = async () =>
         (await servers.current.send('PATCH', `${INGRESS}?dryRun=All`, patch, 'application/merge-patch+json')).status ===
@@ -167,7 +167,7 @@ describeEachDatabase('real API servers', (database) => {
     const own = { metadata: { name, namespace, annotations }, spec }
     expect((await applyAsOwner(own)).status).toBe(409)
     expect((await applyAsOwner(own, true)).status).toBe(200)
-    // Where the controller was quicker, the group that was cut off has no healthy target: then it goes back at once.
+    // If the controller was faster, the target group has been cut off and has no healthy target, so the switch rolls back at once.
     await expect(go(row, 'advance')).rejects.toThrow(/Drift|Traffic was rolled back/)
     expect((await go(row, 'rollback')).state).toBe('rolled-back')
     await seen(() => expect(stage.world.liveWeights()?.[1] ?? 0).toBe(0))

@@ -1,4 +1,4 @@
-/** The official client goes through every tool, over a child process and over HTTP, and finds what the routes say. */
+/** The official client calls every tool, over a child process and over HTTP, and gets the same answers as the routes give. */
 import { mkdtempSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -59,7 +59,7 @@ describeOneDatabase('assistants', (test) => {
     const client = new Client({ name: 'test', version: '1' })
     clients.push(client)
     const requestInit = { headers: { authorization: `Bearer ${apiKey}` } }
-    // Its type of `sessionId` does not allow for exactOptionalPropertyTypes.
+    // The transport's type of `sessionId` does not fit exactOptionalPropertyTypes.
     await client.connect(new StreamableHTTPClientTransport(new URL(`${address}/rest/v1/mcp`), { requestInit }) as any)
     return client
   }

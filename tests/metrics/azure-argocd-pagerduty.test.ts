@@ -18,14 +18,14 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 /** A Monday. */
 const START = Date.UTC(2024, 3, 1)
-/** More than Argo CD remembers. */
+/** More weeks than Argo CD remembers. */
 const WEEKS = 14
 const REMEMBERED = 10
-/** Pull requests that were never merged. */
+/** The number of pull requests that were never merged. */
 const ABANDONED = 1
 const iso = (time: number) => new Date(time).toISOString()
 
-/** One change a week: its hours from the first commit to the deployment differ, so that only the right median fits. */
+/** One change per week. The hours from the first commit to the deployment differ, so that only the right median fits. */
 const changes = Array.from({ length: WEEKS }, (_, week) => {
   const deployed = START + week * 7 * DAY + DAY + 12 * HOUR
   const authored = deployed - (20 + 2 * week) * HOUR
@@ -33,7 +33,7 @@ const changes = Array.from({ length: WEEKS }, (_, week) => {
 })
 type Change = (typeof changes)[number]
 
-/** Each an hour after a deployment, and resolved so many hours later. */
+/** Each incident starts an hour after a deployment, and is resolved this many hours later. */
 const incidents = [
   { after: changes[1] as Change, hours: 2 },
   { after: changes[5] as Change, hours: 5 },
@@ -41,11 +41,11 @@ const incidents = [
   { after: changes[12] as Change, hours: 3 },
 ]
 
-/** Of an even number the lower of the two in the middle, as in DevLake. */
+/** The median. For an even number of values it is the lower of the two in the middle, as in DevLake. */
 const median = (values: readonly number[]) =>
   values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) / 2)] as number
 
-/** What was deployed first has nothing before it to compare with, so that nobody knows which changes it brought. */
+/** The first deployment has no earlier one to compare with, so nobody knows which changes it contained. */
 function plantedUntil(weeks: number) {
   const known = changes.slice(0, weeks)
   const leadTimes = known.slice(1).map(({ authored, deployed }) => (deployed - authored) / MINUTE)
@@ -70,7 +70,7 @@ const asking =
     return answer.body
   }
 
-/** Merge commits in a line, and a place to clone them from. */
+/** Makes merge commits in a line, and serves them for cloning. */
 async function plantHistory() {
   const repository = makeRepository(join(temporaryFolder(), 'web'))
   const { url } = await serveGit(join(repository.folder, '..'))
@@ -110,7 +110,7 @@ async function plantArgocd(repoURL: string, shas: readonly string[]) {
   const make = (name: string, server: string) =>
     world.add(name, { project: 'shop', labels: { team: 'web' }, sources, destination: { server, namespace: 'web' } })
   const [live, stage] = [make('web-a', 'https://10.0.0.1'), make('web-b', 'https://10.0.0.2')]
-  // Of another team: nobody selects it.
+  // An application of another team, which the selection leaves out.
   world.add('tool', { project: 'shop', labels: { team: 'ops' }, destination: { name: 'prod-eu', namespace: 'tool' } })
   const at = (time: number) => argocd.setNow(() => new Date(time))
   const sync = (application: typeof live, deployed: number, index: number, phase = 'Succeeded') => {
@@ -153,7 +153,7 @@ interface Source {
   readonly isChosen: (offered: any) => boolean
 }
 
-/** As the pages do it: test, save, rules, choose among what is offered. Gives what a blueprint says of it. */
+/** Connects a source as the pages do: test, save, rules, choose scopes from the offered ones. Returns the blueprint's connection. */
 async function connect(ask: Ask, { plugin, connection, rules, groupId = '', isChosen }: Source) {
   expect(await ask('POST', `/plugins/${plugin}/test`, connection)).toMatchObject({ success: true })
   const { id } = await ask('POST', `/plugins/${plugin}/connections`, { name: 'main', ...connection })
@@ -168,7 +168,7 @@ async function connect(ask: Ask, { plugin, connection, rules, groupId = '', isCh
 
 async function collect(ask: Ask, blueprintId: number, server: LiveServer): Promise<void> {
   const run = await ask('POST', `/blueprints/${blueprintId}/trigger`, {})
-  // Ends with the run.
+  // The stream of events ends with the run.
   await (await fetch(`${server.url}/v1/pipelines/${run.id}/events`)).text()
   const { tasks } = await ask('GET', `/pipelines/${run.id}/tasks`)
   const odd = tasks.filter(({ status, message }: any) => status !== 'TASK_COMPLETED' || message !== '')
@@ -190,7 +190,7 @@ describeEachDatabase('a project with Azure DevOps, Argo CD and PagerDuty', (test
         deploy(change, index)
         for (const incident of incidents) if (incident.after === change) happen(incident)
       }
-      // Their clocks stand still while they are asked.
+      // Their clocks stand still while they are queried.
       const now = () => new Date(START + to * 7 * DAY)
       argocd.setNow(now)
       for (const fake of [azure, pagerduty.world]) Object.assign(fake, { now })

@@ -13,7 +13,7 @@ const NAMES = [
 ]
 const subtasks = NAMES.map((name) => [...dora.subtasks, ...refdiff.subtasks].find((each) => each.name === name)!)
 
-/** Everything that a run of the project would calculate. */
+/** Runs all calculations of a run of the project. */
 export async function calculate(database: Database, project: string, fullSync = false): Promise<void> {
   for (const subtask of subtasks) {
     await subtask.run({

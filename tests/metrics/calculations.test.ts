@@ -1,4 +1,4 @@
-/** Calculations that the planted organisation does not reach, each on a few rows by hand. */
+/** Calculations that the planted organisation does not cover, each with a few rows by hand. */
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'

@@ -1,4 +1,4 @@
-/** A project that is deleted, or loses scopes, leaves what a database has in which it never had them. */
+/** A project that is deleted or loses scopes leaves the same rows as if it had never had them. */
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { projectService } from '../../src/control-plane/projects.ts'
@@ -12,7 +12,7 @@ import { allTables } from '../../src/tables.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { at, INPUTS, incident, KEPT, map, onBoard, pipeline, RESULTS, request, workbench } from './workbench.ts'
 
-/** What the tool itself knows to be deployed. */
+/** A deployment that the tool itself reports. */
 const deployed = (id: string, day: number, scope: string) =>
   cicdDeploymentCommits.row({
     id,
@@ -33,7 +33,7 @@ describeEachDatabase('a project that is deleted', (test) => {
       ({ id }: { id: string }) => id,
     )
   const commits = [1, 2, 3, 4, 5, 6]
-  /** Project a has s1 and z1 alone, and shares s2 and the repository with b; i2 is on boards of both. */
+  /** Project a has s1 and z1 alone, and shares s2 and the repository with b. i2 is on boards of both. */
   const plantBoth = () =>
     plant(
       projects.row({ name: 'a' }),
@@ -60,7 +60,7 @@ describeEachDatabase('a project that is deleted', (test) => {
       ...[2, 6].map((day) => deployed(`t${day}`, day, 's2')),
       ...[1, 2, 3].map((key) => request(`pr${key}`, key, { title: `Fix #${key}`, merge_commit_sha: `c${key}` })),
     )
-  /** Of the tables in question and of what is kept beside them. */
+  /** Returns the rows of all result tables and of the tables that are kept with them. */
   const all = () => results(undefined, [...RESULTS, ...KEPT.filter((name) => name !== '_weir_calculations')])
   beforeAll(() => migrate(test.database, allTables))
   beforeEach(async () => {

@@ -1,4 +1,4 @@
-/** No grade without evidence: what the routes say, what the panels say, and what plain arithmetic says. */
+/** No grade without evidence: the routes, the panels and plain arithmetic agree. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { digestOf } from '../../src/alerts/digest.ts'
@@ -31,13 +31,13 @@ const WEEKS = 26
 const range = { from: new Date(START), to: new Date(START + WEEKS * 7 * DAY - 1) }
 const KEYS = ['deployment-frequency', 'change-failure-rate']
 
-/** What might tell of incidents: nothing, an issue that is one, or a list of nothing else, read whole or in vain. */
+/** Possible evidence of incidents: none, an issue that is an incident, or a list that contains only incidents and was or was not read. */
 const TELLERS = ['nothing', 'issue', 'old issue', 'source', 'failed source', 'other list'] as const
 type Teller = (typeof TELLERS)[number]
 const isTelling = (teller: Teller) => teller === 'issue' || teller === 'old issue' || teller === 'source'
 
 interface World {
-  /** Moments of deployments, in minutes since the start. */
+  /** Times of deployments, in minutes since the start. */
   readonly minutes: readonly number[]
   readonly teller: Teller
 }
@@ -75,7 +75,7 @@ function planted(project: string, { minutes, teller }: World): TableRow[] {
   ]
 }
 
-/** By the days alone: the truth that no statement of ours had a part in. */
+/** Calculates the truth from the days alone, without any statement of Weir. */
 function truthOf({ minutes, teller }: World) {
   const days = [...new Set(minutes.map((minute) => Math.floor(minute / 1440)))].sort((one, other) => one - other)
   const weeks = days.length === 0 ? 0 : Math.floor(((days.at(-1) as number) - (days[0] as number)) / 7) + 1
@@ -130,7 +130,7 @@ describeEachDatabase('grades', (test) => {
     for (const teller of TELLERS) {
       const project = await plant({ minutes: spread(60, 1), teller })
       const rate = await readMetric(test.database, metricNamed('change-failure-rate'), filterOf(project))
-      // A panel has no room for the reason, but it does not show a rate of none either.
+      // A panel has no room for the reason, but it also does not show a rate of zero.
       const said = teller === 'issue' ? '1.7 %' : isTelling(teller) ? '0 %' : 'no incident is known'
       expect([teller, await rowsOf(dora, 'change-failure-rate', project)]).toEqual([teller, [[rate.value, 60, said]]])
       const course = await rowsOf(dora, 'change-failure-rate-series', project)
@@ -192,7 +192,7 @@ describeEachDatabase('grades', (test) => {
     const grades = await rowsOf(dora, 'grades', project)
     expect(grades).toHaveLength(4)
     expect(grades[0]?.[1]).toBe(frequency.grades[1].band)
-    // “Fewer than once per month” beside 34 deployments: both say what the band goes by.
+    // “Fewer than once per month” next to 34 deployments: both say how the band is chosen.
     expect(frequency.grades[1]).toMatchObject({
       band: 'low',
       by: 'The band goes by the days with a deployment: 0 of the median week and 0 of the median month.',

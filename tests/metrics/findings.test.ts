@@ -1,4 +1,4 @@
-/** What an explanation says of rows that do not count: their names, and what to change. */
+/** An explanation names rows that do not count, and says what to change. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { insertRow } from '../../src/control-plane/store.ts'
 import type { TableRow } from '../../src/database/table.ts'
@@ -84,7 +84,7 @@ describeEachDatabase('what an explanation has seen', (test) => {
     const url = '/v1/metrics/deployment-frequency/explanation?project=deploying&environment=production'
     const { body } = await api.ask('GET', url)
     expect(body.counted).toBe(59)
-    // Nor of staging, since it is known where production is.
+    // Staging is not mentioned either, since it is known which environment is production.
     expect(body.findings).toEqual([])
   })
 

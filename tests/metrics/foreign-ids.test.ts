@@ -1,4 +1,4 @@
-/** Columns that hold the ids of a tool, as DevLake writes them, join no row: what we read finds the rows all the same. */
+/** Columns with ids of a tool, as DevLake writes them, join no row, but Weir's queries still find the rows. */
 import { beforeAll, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
 import { write } from '../../src/database/write.ts'

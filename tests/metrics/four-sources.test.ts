@@ -22,7 +22,7 @@ const START = Date.UTC(2024, 3, 1)
 const WEEKS = 6
 const iso = (time: number) => new Date(time).toISOString()
 
-/** One change a week: its hours from the first commit to the deployment differ, so that only the right median fits. */
+/** One change per week. The hours from the first commit to the deployment differ, so that only the right median fits. */
 interface Change {
   readonly authored: number
   readonly opened: number
@@ -38,17 +38,17 @@ const changesOn = (weekday: number, hours: (week: number) => number): Change[] =
 const web = changesOn(0, (week) => 10 + week)
 const api = changesOn(2, (week) => 30 + 3 * week)
 
-/** Each an hour after a deployment, and resolved so many hours later. */
+/** Each incident starts an hour after a deployment, and is resolved this many hours later. */
 const incidents = [
   { after: web[1] as Change, hours: 1 },
   { after: api[2] as Change, hours: 4 },
   { after: web[4] as Change, hours: 9 },
 ]
 
-/** Of an even number the lower of the two in the middle, as in DevLake. */
+/** The median. For an even number of values it is the lower of the two in the middle, as in DevLake. */
 const median = (values: readonly number[]) =>
   values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) / 2)] as number
-/** What was deployed first has nothing before it to compare with, so that nobody knows which changes it brought. */
+/** The first deployment has no earlier one to compare with, so nobody knows which changes it contained. */
 const leadTimes = [...web.slice(1), ...api.slice(1)].map(({ authored, deployed }) => (deployed - authored) / 60_000)
 const planted = {
   'deployment-frequency': { value: 2, counted: 2 * WEEKS },
@@ -113,7 +113,7 @@ async function plantGitlab(cloneUrl: string, shas: readonly string[]) {
     make.deployment(iso(deployed))
     Object.assign(project.deployments.at(-1) as object, { sha: shas[index], environment: 'production', job: null })
   }
-  // Elsewhere: counts for nothing.
+  // A deployment to another environment, which does not count.
   make.deployment(iso(START + DAY))
   Object.assign(project.deployments.at(-1) as object, { environment: 'staging', job: null })
   return gitlab
@@ -147,7 +147,7 @@ async function plantJira() {
   return jira
 }
 
-/** Merge commits in a line, and a place to clone them from. */
+/** Makes merge commits in a line, and serves them for cloning. */
 async function plantHistory(name: string, changes: readonly Change[]) {
   const repository = makeRepository(join(temporaryFolder(), name))
   const { url } = await serveGit(join(repository.folder, '..'))
@@ -159,12 +159,12 @@ interface Source {
   readonly plugin: string
   readonly connection: object
   readonly rules: object
-  /** Part of what the source offers, and how a scope is found among it. */
+  /** Chooses a group of scopes that the source offers. `isChosen` finds the scope in it. */
   readonly groupId?: (groups: readonly any[]) => string
   readonly isChosen: (offered: any) => boolean
 }
 
-/** As the pages do it: test, save, rules, choose among what is offered. Gives what a blueprint says of it. */
+/** Connects a source as the pages do: test, save, rules, choose scopes from the offered ones. Returns the blueprint's connection. */
 async function connect(ask: Ask, { plugin, connection, rules, groupId, isChosen }: Source) {
   expect(await ask('POST', `/plugins/${plugin}/test`, connection)).toMatchObject({ success: true })
   const { id } = await ask('POST', `/plugins/${plugin}/connections`, { name: 'main', ...connection })
@@ -194,7 +194,7 @@ const asking =
 
 async function collect(ask: Ask, blueprintId: number, server: LiveServer): Promise<void> {
   const run = await ask('POST', `/blueprints/${blueprintId}/trigger`, {})
-  // Ends with the run.
+  // The stream of events ends with the run.
   await (await fetch(`${server.url}/v1/pipelines/${run.id}/events`)).text()
   const { tasks } = await ask('GET', `/pipelines/${run.id}/tasks`)
   const odd = tasks.filter(({ status, message }: any) => status !== 'TASK_COMPLETED' || message !== '')

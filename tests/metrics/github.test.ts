@@ -1,4 +1,4 @@
-/** What calculations and links are made of, as a real plugin leaves it. */
+/** The rows that calculations and links need, as a real plugin writes them. */
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'

@@ -1,4 +1,4 @@
-/** What reports on services stand on: every tracker says of an incident what it is part of, and when it was what. */
+/** The basis of service reports: every tracker fills an incident's component and its times. */
 import { beforeAll, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
 import { write } from '../../src/database/write.ts'
@@ -81,7 +81,7 @@ const TRACKERS: readonly Tracker[] = [
     subtasks: ['extractIssues', 'convertIssues'],
     options: { connectionId: 1 },
     board: 'webhook:1',
-    // It was not told, and the last that is known of it is when it was resolved.
+    // The webhook sent no time of update, so the last known time is that of the resolution.
     updated: RESOLVED,
   },
 ]

@@ -26,7 +26,7 @@ const filterOf = (project: string, range = everything): MetricFilter => ({
 
 const mean = (values: number[]) =>
   values.length === 0 ? null : values.reduce((sum, each) => sum + each, 0) / values.length
-/** Those of value 1 relative to those of value 0. */
+/** The number of values 1 divided by the number of values 0. */
 function ratio(values: number[]): number | null {
   const marked = values.filter((each) => each === 1).length
   return marked === values.length ? null : marked / (values.length - marked)
@@ -42,7 +42,7 @@ function tally(reasons: (Reason | null)[]): Record<string, number> {
   return counts
 }
 
-/** Value and reasons of each metric, from the planted rows alone. */
+/** Calculates value and reasons of each metric from the planted rows alone. */
 function expected(
   { pullRequests, deployments, incidents, builds, issuesResolved, issuesOpen }: Truth,
   range: MetricFilter,
@@ -50,7 +50,7 @@ function expected(
   const isIn = within(range)
   const ranged = (reason: Reason | null, time: number | null): Reason | null =>
     reason ?? (isIn(time) ? null : 'outside_time_range')
-  /** What would count in no range has its reason only in the range that it belongs to. */
+  /** A row that counts in no range has its reason only in the range to which it belongs. */
   const timed = (reason: Reason | null, belongs: boolean): Reason | null =>
     reason !== null && !belongs ? 'other_time' : reason
   const isOfRange = ({ merged, created }: TruePullRequest) =>
@@ -203,7 +203,7 @@ describeEachDatabase('metrics of a planted organisation', (test) => {
       grades: [],
       noData: { because: 'no deployments are collected', remedy: expect.stringMatching(/^Add a source/) },
     })
-    // The last three days of January with something, the first days of February without.
+    // The last three days of January with deployments, the first days of February without.
     const quiet = { from: new Date(START + 15 * DAY), to: new Date(START + 45 * DAY) }
     const { grades } = await readMetric(test.database, frequency, filterOf('project 0', quiet))
     expect(grades.map(({ band }) => band)).not.toContain('low')

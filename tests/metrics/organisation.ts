@@ -1,6 +1,6 @@
 /**
- * A generated organisation whose answers are known: every row is planted together with what must be counted and what
- * must be left out, and why. The truth is plain arithmetic on the planted dates; no statement of the product is used.
+ * A generated organisation with known answers: every row is planted together with what must be counted, what must be left
+ * out, and why. The truth is plain arithmetic on the planted dates and uses no statement of the product.
  */
 import { createHash } from 'node:crypto'
 import type { TableRow } from '../../src/database/table.ts'
@@ -67,7 +67,7 @@ export interface Organisation {
 
 const sha = (...parts: unknown[]) => createHash('sha1').update(parts.join('/')).digest('hex')
 const at = (time: number) => new Date(time)
-/** Minutes rounded up; null when the clock ran backwards by a minute or more. */
+/** Minutes, rounded up. Null if the clock ran backwards by a minute or more. */
 export const span = (start: number, end: number): number | null => {
   const minutes = Math.ceil((end - start) / MINUTE)
   return minutes < 0 ? null : minutes + 0
@@ -83,7 +83,7 @@ function dice(seed: number): (limit: number) => number {
 }
 
 type Planned = 'success' | 'failure' | 'skipped' | 'staging' | 'twin'
-/** What each step of the timeline deploys. */
+/** The kind of deployment in each step of the timeline. */
 const STEPS: readonly Planned[] = ['success', 'success', 'twin', 'failure', 'success', 'staging', 'success', 'skipped']
 
 function plant(project: string, index: number, steps: number): { rows: TableRow[]; truth: Truth } {
@@ -109,7 +109,7 @@ function plant(project: string, index: number, steps: number): { rows: TableRow[
   const heads = ['', '']
   const base = START + index * 3 * HOUR
   let keys = 0
-  /** Pull requests merged and not yet in production, by repository. */
+  /** Pull requests that are merged but not yet in production, by repository. */
   let waiting: {
     repo: number
     settle: (deployed: number | null, reason: Reason | null, id: string) => void
@@ -146,7 +146,7 @@ function plant(project: string, index: number, steps: number): { rows: TableRow[
     const review = created + (1 + roll(90)) * MINUTE + roll(60) * SECOND
     const tip = commit(repo, [heads[repo] as string], authored, `work ${key}`)
     rows.push(pullRequestCommits.row({ pull_request_id: id, commit_sha: tip, commit_authored_date: at(authored) }))
-    // Of its own author: no review.
+    // A comment by the author is not a review.
     rows.push(
       pullRequestComments.row({
         id: `${id}:own`,
@@ -178,7 +178,7 @@ function plant(project: string, index: number, steps: number): { rows: TableRow[
       merge = commit(repo, [heads[repo] as string, tip], merged, `merge ${key}`)
       heads[repo] = merge
     }
-    // The tool's clock is ahead: merged after the deployment that brought it.
+    // The tool's clock is ahead: the merge seems later than the deployment that contained it.
     const told = kind === 'late-merge' ? merged + 2 * DAY : merged
     const isRework = isMerged && merge !== '' && roll(5) === 0
     rows.push(
@@ -225,7 +225,7 @@ function plant(project: string, index: number, steps: number): { rows: TableRow[
 
   function pipeline(name: string, started: number, planned: Planned): { id: string; finished: number } {
     const id = `plant:Pipeline:${index}:${name}`
-    // Twins end in the order in which they began, half a minute apart.
+    // The two deployments of `twin` end in the order in which they began, half a minute apart.
     const seconds = planned === 'twin' ? 600 : 600 + roll(600)
     const finished = started + seconds * SECOND
     const result = planned === 'failure' ? 'FAILURE' : planned === 'skipped' ? '' : 'SUCCESS'
@@ -359,7 +359,7 @@ const mapTo = (project: string, index: number): TableRow[] => [
   ),
 ]
 
-/** `projects` of their own, and one that shares every scope of the first. */
+/** Plants `projects` separate projects, and one that shares every scope of the first. */
 export function plantOrganisation(projects: number, steps: number): Organisation {
   const rows: TableRow[] = []
   const truths: Truth[] = []

@@ -14,7 +14,7 @@ import { calculate } from './calculate.ts'
 const at = (day: number, hour = 0) => new Date(Date.UTC(2024, 0, day, hour))
 const email = 'dev@example'
 
-/** A line of commits c1 … c8; production got c3, c5 and c7, one a day. */
+/** A line of commits c1 … c8. Production got c3, c5 and c7, one per day. */
 function world(): TableRow[] {
   const rows: TableRow[] = [
     repos.row({ id: 'repo', name: 'repo', url: 'https://code.example/repo' }),
@@ -132,7 +132,7 @@ describeEachDatabase('metrics, by hand', (test) => {
 
   it('by DevLake: the first deployment claims nothing, squashes are lost, bots count', async () => {
     const body = await get('change-lead-time/explanation?policy=reference')
-    // pr7: no commit known, created to merged 120 minutes, merged to finished 180.
+    // pr7: no known commit, created to merged 120 minutes, merged to finished 180.
     expect(body).toMatchObject({ value: 300, counted: 1, total: 4 })
     expect(reasons(body)).toEqual({ only_in_first_deployment: 1, merge_commit_in_no_deployment: 2 })
     expect(body.grades).toEqual([])
@@ -161,7 +161,7 @@ describeEachDatabase('metrics, by hand', (test) => {
   })
 
   it('incidents are blamed as the policy says', async () => {
-    // i1 on the second deployment; i2, two weeks later and of another service, on the third.
+    // i1 is blamed on the second deployment. i2, two weeks later and of another service, is blamed on the third.
     const { policies } = await get('change-failure-rate/policies')
     const shown = Object.fromEntries(policies.map((each: any) => [each.policy, Math.round(each.value * 3)]))
     expect(shown).toMatchObject({ reference: 2, 'blame-window': 1, 'blame-by-service': 1, 'service-report': 2 })
@@ -185,7 +185,7 @@ describeEachDatabase('metrics, by hand', (test) => {
       isResolved: null,
     })
     expect(await get('change-failure-rate/explanation')).toMatchObject({ against: 2, counted: 3 })
-    // All that count: the third led to nothing.
+    // All deployments that count. The remaining one led to no incident.
     const { items: all } = await get('change-failure-rate/items?reason=counted')
     expect(all.map(({ id, incidents }: any) => [id, incidents.length])).toEqual([
       ['run 3', 0],
@@ -197,7 +197,7 @@ describeEachDatabase('metrics, by hand', (test) => {
       { id: 'i1', isResolved: true, deployment: { table: 'cicd_deployments', id: 'run 5' }, incidents: [] },
       { id: 'i2', isResolved: true, deployment: { id: 'run 7' } },
     ])
-    // As the policy attributes them, and not where nothing is attributed.
+    // The policy decides the attribution. If nothing is attributed, the incidents themselves are listed.
     const { items: windowed } = await get('change-failure-rate/items?reason=against&policy=blame-window')
     expect(windowed.map(({ id }: any) => id)).toEqual(['run 5'])
     const { items: ofService } = await get('change-failure-rate/items?reason=against&policy=service-report')
@@ -205,7 +205,7 @@ describeEachDatabase('metrics, by hand', (test) => {
       ['incident', 'i1'],
       ['incident', 'i2'],
     ])
-    // What makes a higher share worse is what did not succeed.
+    // For a share that is better when higher, failed items count against it. Here there are none.
     expect((await get('build-success-rate/items?reason=against')).items).toEqual([])
     expect((await get('change-lead-time/explanation')).against).toBeNull()
     expect(await api.ask('GET', `/v1/metrics/change-lead-time/items?${range}&reason=against`)).toMatchObject({
@@ -292,10 +292,10 @@ describeEachDatabase('metrics, by hand', (test) => {
     const keys = Object.fromEntries(preview.body.keys.map((each: any) => [each.metric, each]))
     expect([keys['deployment-frequency'].before.counted, keys['deployment-frequency'].after.counted]).toEqual([3, 2])
     expect([keys['change-failure-rate'].before.value, keys['change-failure-rate'].after.value]).toEqual([2 / 3, 0])
-    // By the project's own policy, which the test before has set: pr7 is a bot's.
+    // Uses the project's own policy, which the previous test has set: pr7 is by a bot.
     expect([keys['change-lead-time'].before.value, keys['change-lead-time'].after.value]).toEqual([null, null])
     expect(await get('deployment-frequency?policy=reference')).toEqual(before)
-    // Of types instead of labels, and only of the scopes of a connection.
+    // Rules by types instead of labels, and only for the scopes of one connection.
     const typed = (more: object) =>
       api.ask('POST', '/v1/metrics/rule-preview', {
         project: 'shop',

@@ -1,4 +1,4 @@
-/** Two projects that share boards, repositories and pipelines: results do not depend on who ran when, or beside whom. */
+/** Two projects that share boards, repositories and pipelines: results do not depend on which one ran when, or on the other. */
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'

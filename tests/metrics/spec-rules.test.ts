@@ -1,4 +1,4 @@
-/** The two rules of the specification over HTTP: production by branch, with or without a name, and incidents by text. */
+/** The two rules of the specification over HTTP: production by branch, with or without an environment name, and incidents by text. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type LiveServer, startLiveServer } from '../api/support/live-server.ts'
@@ -34,7 +34,7 @@ async function plant(): Promise<FakeGithub> {
     },
   })
   const world = github.world.repository(repository)
-  // Before the runs, which are changed with them.
+  // Jobs change before the runs, because a change of a job changes its run.
   const byRun = [...world.runs].map(({ index }) => index)
   for (const job of [...world.jobs]) {
     const { job: name = '' } = RUNS[byRun.indexOf(job.runIndex)] ?? {}
@@ -77,11 +77,11 @@ describeEachDatabase('the rules of the specification', (test) => {
       key: (metric: string) => keys.find((each: any) => each.metric === metric),
     }
   }
-  /** Saves the rules, runs the project, and says which runs on which branches are production deployments. */
+  /** Saves the rules, runs the project, and returns the branches whose runs are production deployments. */
   const run = async (rules: object) => {
     await ask('PATCH', config, rules)
     const { id } = await ask('POST', `/blueprints/${blueprintId}/trigger`, {})
-    // Ends with the run.
+    // The stream of events ends with the run.
     await (await fetch(`${server.url}/v1/pipelines/${id}/events`)).text()
     expect((await ask('GET', `/pipelines/${id}`)).status).toBe('TASK_COMPLETED')
     const deployed = await rows(`select ref_name from cicd_deployment_commits
@@ -155,12 +155,12 @@ describeEachDatabase('the rules of the specification', (test) => {
     const failures = await counted('change-failure-rate')
     expect(failures.value).toBe(0.5)
     expect(key('change-failure-rate').after.value).toBe(failures.value)
-    // What is saved already changes nothing, and neither does what was pushed to the project change by it.
+    // A preview of saved rules changes nothing. Rows that were pushed to the project do not change either.
     const again = await ask('POST', '/v1/metrics/rule-preview', { project: 'shop', rules })
     for (const { metric, before, after } of again.keys) expect(after, metric).toEqual(before)
     expect(again.save).toMatchObject([{ plugin: 'github', rules }])
     expect((await counted('failed-deployment-recovery-time')).counted).toBe(2)
-    // Of what is there, suggested.
+    // Suggestions come from collected names.
     const { body } = await server.ask('GET', '/v1/names?plugin=github&connectionId=1')
     const suggested = (field: string) => body.suggestions.find((each: any) => each.field === field)
     expect(suggested('issueTextIncident')).toMatchObject({ value: '(?i)\\b(outage)\\b', isFound: true })

@@ -71,7 +71,7 @@ export const KEPT = allTables
 export const LASTING = RESULTS.filter((name) => !name.endsWith('_history'))
 export const STAMPS = ['created_at', 'updated_at']
 
-/** What tests do with such rows; the database is known when they run. */
+/** Functions for tests with such rows. The database is known only when the tests run. */
 export function workbench(database: () => Database) {
   const plant = (...rows: TableRow[]) => write(database(), rows)
   const execute = async (query: RawBuilder<any>) => (await query.execute(database().kysely)).rows
@@ -86,7 +86,7 @@ export function workbench(database: () => Database) {
         signal: new AbortController().signal,
         progress: () => {},
       })
-  /** All that a run of the project calculates. */
+  /** Runs all calculations of a run of the project. */
   const runProject = async (projectName: string, prToIssueRegexp = '#\\d+') => {
     await run('LinkPrToIssue', { projectName, prToIssueRegexp })
     await run('ConvertIssueStatusHistory', { projectName })

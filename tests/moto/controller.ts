@@ -1,4 +1,4 @@
-/** What the controller does with an Ingress and a binding, done through the real interface of AWS. */
+/** Does the controller's work for an Ingress and a binding through the real AWS interface. */
 import * as elb from '@aws-sdk/client-elastic-load-balancing-v2'
 import type { FakeCluster } from '../traffic/support/fake-kubernetes.ts'
 import type { Moto } from './moto.ts'
@@ -8,7 +8,7 @@ const groupsIn = (text: string): string => String(text.match(/arn:[^"]+/g))
 const PREFIX = 'alb.ingress.kubernetes.io/'
 
 export interface MotoController {
-  /** Everything that the cluster says is in AWS. */
+  /** Resolves when AWS has everything that the cluster specifies. */
   settled(): Promise<void>
   stop(): Promise<void>
 }
@@ -73,7 +73,7 @@ export function startMotoController(
         keys.push(key)
         if (known?.text === text) continue
         const isOther = known !== undefined && groupsIn(known.text) !== groupsIn(text)
-        // moto learns only from new rules which load balancer a target group has.
+        // moto learns the load balancer of a target group only from new rules.
         if (isOther) await client.send(new elb.DeleteRuleCommand({ RuleArn: known.arn }))
         if (known === undefined || isOther) {
           const Conditions = [{ Field: 'path-pattern', Values: [`/${rule}/${path}`] }]

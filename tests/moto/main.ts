@@ -1,4 +1,4 @@
-/** npm run check:aws: the AWS side of a switch against moto's server from PyPI, an implementation that is not ours. */
+/** npm run check:aws: tests the AWS side of a switch with moto's server from PyPI, an independent implementation. */
 import { runChecks, skip } from '../support/extra-check.ts'
 import { installProgram } from '../support/pypi.ts'
 

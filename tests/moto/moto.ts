@@ -1,4 +1,4 @@
-/** moto's server, and what a test needs to furnish it. */
+/** Starts moto's server, with functions to create the resources of a test. */
 import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as elb from '@aws-sdk/client-elastic-load-balancing-v2'
@@ -10,7 +10,7 @@ export interface Moto {
   readonly url: string
   readonly client: elb.ElasticLoadBalancingV2Client
   readonly vpcId: string
-  /** What a process needs to find it. */
+  /** The environment that a process needs to find the server. */
   readonly environment: Readonly<Record<string, string>>
   addLoadBalancer(name: string): Promise<{ arn: string; dnsName: string; zoneId: string; listener: string }>
   reset(): Promise<void>
@@ -38,7 +38,7 @@ export async function startMoto(): Promise<Moto> {
   }
   const credentials = { accessKeyId: 'AKIAFAKE', secretAccessKey: 'fake' }
   const client = new elb.ElasticLoadBalancingV2Client({ region: REGION, endpoint: url, credentials })
-  /** The one kind of request for which we have no client: moto asks only for which service it is. */
+  /** Weir has no client for this single kind of request. moto reads only the service from the signature. */
   const ec2 = async (Action: string): Promise<string> => {
     const answer = await fetch(url, {
       method: 'POST',

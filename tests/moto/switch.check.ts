@@ -1,4 +1,4 @@
-/** A whole switch whose AWS is not ours: load balancer, rules, health and the record of the host name. */
+/** A complete switch with an independent AWS: load balancer, rules, health and the record of the host name. */
 import * as dns from '@aws-sdk/client-route-53'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
@@ -25,7 +25,7 @@ describeEachDatabase('AWS that is not ours', (database) => {
   const saved = { ...process.env }
   let world: World
   let controllers: MotoController[] = []
-  /** Of moto, which knows only the real time, and so of everybody. */
+  /** The time that has passed. moto knows only the real time, so everybody's clock is real time plus this. */
   let passed = 0
   let engine: Engine
   let route53: dns.Route53Client

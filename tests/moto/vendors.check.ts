@@ -1,4 +1,4 @@
-/** What we ask of AWS, asked of an implementation that is not ours. */
+/** Weir's requests to AWS, sent to an independent implementation. */
 import { CloudWatchClient, PutMetricDataCommand } from '@aws-sdk/client-cloudwatch'
 import * as elb from '@aws-sdk/client-elastic-load-balancing-v2'
 import { CreateHostedZoneCommand, Route53Client } from '@aws-sdk/client-route-53'

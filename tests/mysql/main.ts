@@ -1,6 +1,6 @@
 /**
- * npm run check:mysql: what differs between servers, on a real MySQL in place of MariaDB: tables and their migrations, DevLake's
- * cases if they are here, and the metrics. Files can be named.
+ * npm run check:mysql: tests everything that differs between servers on a real MySQL instead of MariaDB: tables and their
+ * migrations, DevLake's cases if they are here, and the metrics. Arguments can name single files.
  */
 import { runChecks, skip } from '../support/extra-check.ts'
 import { install, root } from './program.ts'

@@ -1,4 +1,4 @@
-/** Where MySQL is, and how it comes there. Debian keeps it in its unstable release alone, so it gets a small Debian of its own. */
+/** The place of MySQL, and its installation. Debian has it only in its unstable release, so it gets a separate small Debian. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { mysqlOf } from '../support/mysql-program.ts'
 
 const cache = join(import.meta.dirname, '../../node_modules/.cache')
 
-/** The root of that Debian. */
+/** The root folder of that Debian. */
 export const root = join(cache, 'mysql-server')
 
 const run = (command: string, parameters: readonly string[]) =>
@@ -19,7 +19,7 @@ function problemOf(command: string, ...parameters: readonly string[]): string | 
   return status === 0 ? undefined : `${command} ${parameters.join(' ')}: ${error?.message ?? last}`
 }
 
-/** The mirror that this machine's apt is told to use. */
+/** The mirror that this machine's apt is configured to use. */
 function findMirror(): string | undefined {
   const format = '$(LABEL) $(REPO_URI)'
   const { stdout } = run('apt-get', ['indextargets', '--format', format, 'Created-By: Packages'])
@@ -29,7 +29,7 @@ function findMirror(): string | undefined {
     ?.split(' ')[1]
 }
 
-/** Says why not, where it cannot be had. */
+/** Installs the server. Returns the reason if that is not possible. */
 export function install(): string | undefined {
   return existsSync(root) ? problemOfServer() : (make() ?? problemOfServer())
 }
@@ -55,7 +55,7 @@ function make(): string | undefined {
   return undefined
 }
 
-/** The server does not run as root, and whoever it runs as may not be let into the folder. */
+/** Checks the server. It does not run as root, and its account may lack access to the folder. */
 function problemOfServer(): string | undefined {
   const program = mysqlOf(root)
   if (!program) return `${root} has no server: delete it, and try again`

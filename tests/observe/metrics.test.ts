@@ -1,4 +1,4 @@
-/** What Prometheus reads, who may read it, and ids that lead from an answer to the log. */
+/** The metrics for Prometheus, access to them, and ids that lead from an answer to the log. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { recordUse } from '../../src/control-plane/connection-states.ts'
@@ -15,7 +15,7 @@ const TOKEN = 'ghp_plantedTokenThatNobodyMaySee'
 const ADMIN = 'an-access-token-of-an-admin'
 const WATCHER = 'an-access-token-of-a-watcher'
 
-/** The value of a line; undefined: there is none. */
+/** Returns the value of a line, or undefined if there is none. */
 function amountOf(text: string, name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
   const line = text

@@ -24,7 +24,7 @@ interface Received {
 
 const bodyOf = async (request: IncomingMessage) => Buffer.concat(await request.toArray()).toString()
 
-/** Whatever it is asked, over HTTP on loopback. */
+/** Answers every request, over HTTP on loopback. */
 async function listen(answer: (request: IncomingMessage) => Promise<unknown>) {
   const server = createServer(async (request, response) => {
     const body = await answer(request)

@@ -7,7 +7,7 @@ import { prepareDatabase } from '../../src/prepare-database.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { realControl } from './support/real-control.ts'
 
-/** Plugin and what it is about, stage by stage. */
+/** Lists each plugin and its subject, stage by stage. */
 const outline = (plan: Plan): string[] =>
   plan.map((stage) =>
     stage

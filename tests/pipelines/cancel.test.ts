@@ -10,7 +10,7 @@ const TASKS = process.env.FULL_SIZE ? 10_000 : 1000
 
 describeEachDatabase('a cancelled run', (test) => {
   let control: ControlPlane
-  /** Tasks that do nothing until they are stopped, and end when they are let. */
+  /** Tasks that do nothing until they are stopped, and end only when the test lets them. */
   let begun = 0
   let mayEnd = Promise.withResolvers<void>()
   const dispatch: TaskDispatch = {
@@ -79,7 +79,7 @@ describeEachDatabase('a cancelled run', (test) => {
     const { status, finishedTasks } = await untilFinished(control, id)
     executor.provideConnection = provideConnection
     expect({ status, finishedTasks }).toEqual({ status: 'TASK_CANCELLED', finishedTasks: 100 })
-    // Some for each that ran, none for the others.
+    // A few statements for each task that ran, and none for the others.
     expect(statements).toBeLessThan(1000)
     await runner.stop()
     const states = new Set((await control.services.pipelines.tasks(id)).map((task) => task.status))

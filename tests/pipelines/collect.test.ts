@@ -1,4 +1,4 @@
-/** A project collected through worker threads from a CircleCI on this machine. */
+/** A project is collected by worker threads from a CircleCI on this machine. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -183,7 +183,7 @@ describeEachDatabase('collecting a project', (test) => {
     const asked = Date.now()
     const pipeline = await untilFinished(control, id)
     expect(pipeline.status).toBe('TASK_CANCELLED')
-    // The source asked for an hour; how much under a second it takes on a quiet machine is for a benchmark to say.
+    // The source asked to wait for an hour. Whether this takes less than a second on a quiet machine is left to a benchmark.
     expect(Date.now() - asked).toBeLessThan(30_000)
     expect(statesOf(await services.pipelines.tasks(id))).toEqual([
       '1.1 TASK_COMPLETED',
@@ -193,7 +193,7 @@ describeEachDatabase('collecting a project', (test) => {
       '5.1 TASK_CANCELLED',
     ])
     circleci.isLimited = false
-    // The source said "in an hour" to these settings; with others the connection starts afresh.
+    // The source told these settings to wait for an hour. With other settings the connection starts afresh.
     await services.connections.update('circleci', 1, { rateLimitPerHour: 100_000 })
     await services.pipelines.rerun(id)
     expect(await untilFinished(control, id)).toMatchObject({ status: 'TASK_COMPLETED' })

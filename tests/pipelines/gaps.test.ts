@@ -1,4 +1,4 @@
-/** What a source refuses, and what cannot be used: told by the task, by the API, and driven again from there. */
+/** Refused and unusable data is reported by the task and by the API, which can retry it. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
 import { type Runner, startRunner } from '../../src/runner/runner.ts'
@@ -107,7 +107,7 @@ describeEachDatabase('a project with gaps', (test) => {
     expect(body.records[0].reason).toMatch(/not a time/)
     expect((await api.ask('GET', '/v1/quarantine?plugin=circleci&connectionId=9')).body.count).toBe(0)
 
-    // As if the plugin had learned to read it.
+    // Fix the stored record, as if the plugin had learned to read it.
     first.created_at = right
     const data = Buffer.from(JSON.stringify(first))
     await test.database.kysely.updateTable(raw).set({ data }).where('id', '=', body.records[0].rawId).execute()

@@ -11,10 +11,10 @@ import { describeEachDatabase } from '../support/databases.ts'
 import { startProgram } from '../support/programs.ts'
 import { paint, prepareTestDatabase, statesOf, testControl, until } from './support/test-control.ts'
 
-/** On each engine; at full size both together make fifty. */
+/** The number of kills on each engine. At full size both together make fifty. */
 const KILLS = process.env.FULL_SIZE === 'true' ? 25 : 8
 
-/** Five tasks, one of which fails and is skipped, so that every kind of state is on the way. */
+/** Five tasks, one of which fails and is skipped, so that every kind of state occurs. */
 const threeStages = (name: string, pauseMs: number): Plan => {
   const task = (place: string, failIn?: string) =>
     paint({ place: `${name} ${place}`, count: 4, pauseMs, ...(failIn && { failIn }) })
@@ -25,7 +25,7 @@ describeEachDatabase('kill -9 in the middle of a three-stage pipeline', (test) =
   const folder = mkdtempSync(join(tmpdir(), 'weir-kill-'))
   let control: ControlPlane
 
-  /** Kills the server when `moment` says so, which is called when it begins to work. Gives how long it worked. */
+  /** Kills the server after `moment`, which is called when the server begins to work. Returns how long the server worked. */
   async function serve(moment?: (pid: number) => Promise<unknown>): Promise<{ workedMs: number; wasKilled: boolean }> {
     const target = join(import.meta.dirname, 'support/kill-target.ts')
     const child = startProgram(target, [test.url, folder])
@@ -45,7 +45,7 @@ describeEachDatabase('kill -9 in the middle of a three-stage pipeline', (test) =
   const create = (name: string, pauseMs = 5) =>
     control.services.pipelines.create({ name, plan: threeStages(name, pauseMs), skipOnFail: true })
 
-  /** What must not depend on how often the server died. */
+  /** Returns the parts of the result that must not depend on how often the server died. */
   async function outcome(id: number, name: string) {
     const { pipelines } = control.services
     const { status, totalTasks, finishedTasks, stage, message } = await pipelines.get(id)

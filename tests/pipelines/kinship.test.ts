@@ -1,6 +1,6 @@
 /**
- * Two tools may mark their scopes with the same text: a repository of Bitbucket and one of Bitbucket Server, or any two that
- * `weir new-source` makes. What is done to a scope of one leaves every row of all others as it is.
+ * Two tools may use the same params text for their scopes: a repository of Bitbucket and one of Bitbucket Server, or any two
+ * that `weir new-source` makes. An operation on a scope of one tool must leave all rows of other tools unchanged.
  */
 import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
@@ -31,7 +31,7 @@ import { describeEachDatabase } from '../support/databases.ts'
 const plugins: readonly Plugin[] = [...shipped, workshop, workshopQuery, workshopAnnex]
 const sources = allConnected(plugins).flatMap(({ source }) => source ?? [])
 
-/** Any value that fits. */
+/** Returns any value that fits the column. */
 function anyValue(table: AnyTable, name: string): unknown {
   const { kind } = table.columns[name] as Column
   if (kind === 'timestamp' || kind === 'date') return new Date(Date.UTC(2026, 0, 1))
@@ -49,7 +49,7 @@ const scopeRowOf = ({ scope: { table } }: PluginSpec): Record<string, unknown> =
   connection_id: 1,
 })
 
-/** The tables that a plugin alone fills. */
+/** Returns the tables that only this plugin fills. */
 function collectedTables({ tables, source }: Plugin): AnyTable[] {
   const { connections, scopeConfigs } = settingsTables(source as PluginSpec)
   const kept = new Set<AnyTable>([connections, scopeConfigs, (source as PluginSpec).scope.table])
@@ -59,7 +59,7 @@ function collectedTables({ tables, source }: Plugin): AnyTable[] {
 const rawOf = ({ source }: Plugin): string =>
   `_raw_${source?.entities.map(({ spec }) => spec.raw).findLast((raw) => raw !== undefined)}`
 
-/** What a run would leave: raw records, tool rows, a domain row, and what it remembers; all marked by the same text. */
+/** Writes what a run would leave: raw records, tool rows, a domain row, and the state of the run. All have the same params text. */
 async function fill(database: Database, params: string): Promise<void> {
   const rows = plugins.flatMap((plugin) => {
     if (!plugin.source) return []
@@ -83,7 +83,7 @@ async function fill(database: Database, params: string): Promise<void> {
   }
 }
 
-/** What is marked by the text, each with the plugins that it is of. */
+/** Returns everything with this params text, and the plugins to which it belongs. */
 async function marked(database: Database, params: string): Promise<Map<string, Plugin[]>> {
   const places = plugins
     .filter(({ source }) => source)
@@ -123,7 +123,7 @@ async function marked(database: Database, params: string): Promise<Map<string, P
 }
 
 const isKin = ({ source }: Plugin, { name }: PluginSpec) => source?.name === name || source?.settingsOf?.name === name
-/** People and the like: they stay as long as rows refer to them. */
+/** Tables of people and similar records: their rows stay as long as other rows refer to them. */
 const isReferred = (name: string) =>
   plugins.some(({ source }) => source?.referred?.some(({ table }) => table.name === name))
 
@@ -161,7 +161,7 @@ describeEachDatabase('what is done to a scope of one tool', (test) => {
   describeOfOne('workshop', 'workshop_annex')
   describeOfOne('bitbucket', 'bitbucket_server')
 
-  /** Of two, the name of the one begins with the other's. */
+  /** Tests two tools. The name of the second begins with the name of the first. */
   function describeOfOne(name: string, longer: string): void {
     const source = sources.find((each) => each.name === name) as PluginSpec
     const other = sources.find((each) => each.name === longer) as PluginSpec

@@ -1,11 +1,11 @@
-/** Organisations of a size that no list was made for. FULL_SIZE=true takes the sizes that are promised. */
+/** Organisations larger than any list was designed for. FULL_SIZE=true uses the promised sizes. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { LONGEST_WHOLE_TEXT } from '../../src/database/fit.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 
 const isFull = process.env.FULL_SIZE === 'true'
-/** 1,500 repositories, three times what once made every list fail. */
+/** 1,500 repositories, three times the number that once made every list fail. */
 const SCOPES = isFull ? 50_000 : 1500
 const TASKS = isFull ? 10_000 : 3000
 const AT_ONCE = 1500
@@ -41,7 +41,7 @@ describeEachDatabase('a large organisation', (test) => {
 
   it('refuses what would have to be cut, and says how long it is', () => {
     const { connections } = api.control.services
-    // More than can be made shorter by compressing: no letter repeats as its neighbours do.
+    // Random letters, so that compression cannot shorten the text enough.
     const noise = Array.from({ length: LONGEST_WHOLE_TEXT }, () => String.fromCharCode(48 + Math.random() * 75)).join(
       '',
     )
@@ -73,7 +73,7 @@ describeEachDatabase('a large organisation', (test) => {
 
     const { body: shown } = await api.ask('GET', '/projects/large')
     expect(shown.blueprint.connections[0].scopes).toHaveLength(SCOPES)
-    // As the web client does: everything that was shown is sent back.
+    // The web client does this: it sends back everything that it received.
     const renamed = await api.ask('PATCH', `/blueprints/${id}`, { ...shown.blueprint, name: 'larger' })
     expect([renamed.status, renamed.body.name]).toEqual([200, 'larger'])
     await lists()

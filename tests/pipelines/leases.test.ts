@@ -105,7 +105,7 @@ describeEachDatabase('tasks that work on the same', (test) => {
   it('continue when the server of the other is killed', async () => {
     const killed = await create('killed', 'orphaned', { count: 100 })
     const target = join(import.meta.dirname, 'support/kill-target.ts')
-    // It takes one pipeline at a time, so that the second is left to this process.
+    // The child takes one pipeline at a time, so the second is left to this process.
     const child = startProgram(target, [test.url, control.context.dataFolder, '1'], { stdio: 'inherit' })
     const ended = new Promise((resolve) => child.once('exit', resolve))
     await until(async () => (await leases()).some(({ holder }) => holder.includes(`#${child.pid}#`)))

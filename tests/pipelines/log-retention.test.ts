@@ -30,7 +30,7 @@ describeEachDatabase('logs of pipelines', (test) => {
     dataFolder = mkdtempSync(join(tmpdir(), 'weir-logs-'))
   })
 
-  /** A log folder with one file for each age in days. */
+  /** Makes a log folder with one file for each age in days. */
   function store(folder: string, ...ages: number[]): void {
     mkdirSync(folder, { recursive: true })
     for (const [index, age] of ages.entries()) {

@@ -15,9 +15,9 @@ import { busy, plugins } from './support/busy-plugins.ts'
 import { SECRET_KEY, testControl, untilFinished } from './support/test-control.ts'
 
 const busyRaw = rawTable('busy_issues')
-/** Far more than a thread has database connections. */
+/** Far more tasks than a thread has database connections. */
 const TASKS = 64
-/** More than a batch: the first is worked on while the rest is still to be read. */
+/** More than a batch, so work on the first batch begins while the rest is still unread. */
 const RECORDS = 1010
 
 describeEachDatabase('many tasks on one connection', (test) => {
@@ -45,7 +45,7 @@ describeEachDatabase('many tasks on one connection', (test) => {
       numbers.map((id) => boards.row({ connection_id: 1, id, name: `board ${id}` })),
     )
     for (const board of numbers) {
-      // One of them makes a row: writing is not what this is about.
+      // Only one record makes a row, because the test is not about writing.
       const records = Array.from({ length: RECORDS }, (_, index) => ({ id: board, board, title: index ? '' : 'one' }))
       await write(
         test.database,

@@ -14,7 +14,7 @@ import { inProcess, testRunner, untilFinished } from './support/test-control.ts'
 
 const PIPELINES = 100
 const SLUG = 'github/acme/web'
-/** What a collection leaves, without when and in which order it was stored. */
+/** The result of a collection, without the times and the order of storing. */
 const TABLES = {
   _raw_circleci_api_pipelines: 'data',
   _raw_circleci_api_jobs: 'data',

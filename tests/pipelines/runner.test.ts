@@ -54,7 +54,7 @@ describeEachDatabase('runner', (test) => {
     const { id } = await create({ name: 'cancelled', plan: [[paint({ place: 'never' })]] })
     const taking = await test.database.locked('pipelines', async () => {
       const asking = Promise.withResolvers<void>()
-      // By then it has seen that one waits.
+      // By now the runner has seen that a pipeline is waiting.
       const lockedBriefly: Database['lockedBriefly'] = (...parameters) => {
         asking.resolve()
         return test.database.lockedBriefly(...parameters)
@@ -194,7 +194,7 @@ describeEachDatabase('runner', (test) => {
     const low = await create({ plan: plan('r1'), priority: 0 })
     const high = await create({ plan: plan('r2'), priority: 5 })
     const higher = await create({ plan: plan('r3'), priority: 5 })
-    await start({ maxParallel: 1 }) // one after another: the order is visible in the times
+    await start({ maxParallel: 1 }) // one run after another, so that the times show the order
     const [one, two, three] = await Promise.all([high, higher, low].map(({ id }) => untilFinished(control, id)))
     expect(one?.finishedAt?.getTime()).toBeLessThanOrEqual(two?.beganAt?.getTime() ?? 0)
     expect(two?.finishedAt?.getTime()).toBeLessThanOrEqual(three?.beganAt?.getTime() ?? 0)

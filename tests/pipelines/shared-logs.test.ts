@@ -1,4 +1,4 @@
-/** A run that moved between machines has one log, on each of them: in order, and every line once. */
+/** A run that moved between machines has the same log on each of them: in order, and every line once. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ describeEachDatabase('logs of a run that moved', (test) => {
   }
   type Moved = Awaited<ReturnType<typeof newTask>>
 
-  /** One attempt on one machine: lines one after another, and whether its end was stored before it was killed. */
+  /** Makes one attempt on one machine: writes the lines. `isKilled` means that its end is not stored. */
   async function attempt(dataFolder: string, { pipelineId, task }: Moved, lines: readonly string[], isKilled = false) {
     const sharing = shareLogs({ database: test.database, dataFolder }, { isAlways: true })
     const end = sharing.begin({ pipelineId, taskId: task.id })
@@ -36,7 +36,7 @@ describeEachDatabase('logs of a run that moved', (test) => {
     log.close()
     if (!isKilled) await end(false)
     await sharing.stop()
-    // Attempts never begin in the millisecond in which another ended: a lease lies between.
+    // An attempt never begins in the same millisecond in which another ended, because a lease must expire in between.
     await sleep(5)
   }
   async function readOn(dataFolder: string, { task }: Moved): Promise<string[]> {
@@ -62,7 +62,7 @@ describeEachDatabase('logs of a run that moved', (test) => {
       Buffer.concat(await Array.fromAsync(await logArchive(place(reader), moved.pipelineId))),
     ).toString()
     expect(archive.match(/ (one|two|three|four|five)$/gm)?.map((line) => line.trim())).toEqual(whole)
-    // What is stored is enough when a machine has lost its files.
+    // The stored lines suffice if a machine has lost its files.
     rmSync(logFolder(a, moved.pipelineId), { recursive: true })
     expect(await readOn(a, moved)).toEqual(whole)
   })

@@ -1,4 +1,4 @@
-/** What a start date means to the runs of a blueprint, to runs of none, and when it is taken away. */
+/** The effect of a start date on runs of a blueprint and on other runs, and of removing it. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Runner, startRunner } from '../../src/runner/runner.ts'
 import { createTaskThreads } from '../../src/runner/task-threads.ts'
@@ -50,7 +50,7 @@ describeEachDatabase('a start date', (test) => {
     return timeAfter
   }
   const trigger = async () => finished(await api.control.services.blueprints.trigger(blueprintId))
-  /** Where what is stored of the pipelines begins. */
+  /** Returns the time at which the stored data of the pipelines begins. */
   const stored = async () => {
     const row = await test.database.kysely
       .selectFrom(collectorLatestState.name)

@@ -30,7 +30,7 @@ describeEachDatabase('two servers over one database', (test) => {
     return { child, ended }
   }
   type Served = Awaited<ReturnType<typeof serve>>
-  /** Gives the server that takes its place. */
+  /** Ends the server and returns a new one that replaces it. */
   async function end({ child, ended }: Served, signal: 'SIGTERM' | 'SIGKILL'): Promise<Served> {
     child.kill(signal)
     await ended
@@ -38,7 +38,7 @@ describeEachDatabase('two servers over one database', (test) => {
   }
   async function hang(served: Served): Promise<Served> {
     served.child.kill('SIGSTOP')
-    // Some are taken for dead, and some are not.
+    // Some of the frozen servers are considered dead, and some are not.
     await sleep(Math.random() * 2 * LEASE_MS)
     served.child.kill('SIGCONT')
     return served
@@ -88,7 +88,7 @@ describeEachDatabase('two servers over one database', (test) => {
         })
         const tasks = await pipelines.tasks(id)
         const wasDone = tasks.every(({ status }) => status === 'TASK_COMPLETED')
-        // A cancel that comes when all tasks are done and the run is not yet may win.
+        // A cancellation that arrives when all tasks are done but the run is not may win.
         const allowed = [
           ...(isCancelled ? ['TASK_CANCELLED'] : []),
           ...(!isCancelled || wasDone ? ['TASK_COMPLETED'] : []),
@@ -103,7 +103,7 @@ describeEachDatabase('two servers over one database', (test) => {
         expect((await pipelines.get(pipeline.id)).status, `${round}, later`).toBe(pipeline.status)
         expect(after.length, `${round}: steps after its end`).toBe(before)
         for (const [place, own] of Map.groupBy(after, ({ place: where, subtask }) => `${where} ${subtask}`)) {
-          // Whoever took over has it from then on: of the attempt before nothing comes any more.
+          // After a task was taken over, no further steps of the earlier attempt may follow.
           const attempts = own.map((step) => step.attempt).filter((attempt, index, all) => attempt !== all[index - 1])
           expect(new Set(attempts).size, `${round}: ${place} by ${attempts}`).toBe(attempts.length)
         }

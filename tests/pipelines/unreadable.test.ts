@@ -6,7 +6,7 @@ import { describeEachDatabase } from '../support/databases.ts'
 
 const DORA = { plugin: 'dora', subtasks: [], options: { projectName: 'none' } }
 const OTHER_KEY = createSecrets('a key that nobody has any more').encrypt('[[{"plugin":"dora"}]]')
-/** Cut, of another key, no ciphertext, no JSON, not what should be there. */
+/** Truncated, with another key, not a ciphertext, not JSON, or with wrong content. */
 const DAMAGES = ['weir1:AAAA', OTHER_KEY, 'garbage', '{"cut', '5', '[5]', '[[{"plugin":1}]]']
 
 describeEachDatabase('a row that cannot be read', (test) => {

@@ -89,7 +89,7 @@ describeEachDatabase('collecting', (test) => {
     expect(await count(collectCheckpoints.name)).toBe(1)
     fake.requests.length = 0
     await run('collectPipelines')
-    // And the newest once more, for what changed meanwhile.
+    // It also asks for the newest once more, for everything that changed in the meantime.
     expect(fake.requests).toHaveLength(2)
     expect(await page(40)).toBe(1)
     expect(await count(rawTable('circleci_api_pipelines').name)).toBe(50)

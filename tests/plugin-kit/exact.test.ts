@@ -230,7 +230,7 @@ describeEachDatabase('records as sent', (test) => {
     ])
     expect(await readAll(test.database, { table: quarantine })).toMatchObject([{ record_key: `1:${TAPD}` }])
 
-    // A second run knows what it has: nothing is doubled, nothing lost.
+    // A second run knows what it has: nothing is duplicated or lost.
     for (const name of ['collectStories', 'extractStories', 'collectTasks', 'extractTasks']) await run(name)
     expect(await rawData('exact_stories')).toEqual(all)
     expect(await rawData('exact_tasks')).toHaveLength(4)

@@ -1,10 +1,10 @@
 /**
- * As much of CircleCI's API as the plugin asks for, over real HTTP, with faults on demand, and with a world that changes
- * while it runs. Pipelines are listed newest first, to the project that they name or, without one, to every project.
+ * The part of CircleCI's API that the plugin uses, over real HTTP, with faults on demand and a world that changes while it
+ * runs. Pipelines are listed newest first. A pipeline without a project is listed for every project.
  *
- * A pipeline that nobody gave workflows has one, `workflow-of-<pipeline>`, and a workflow that nobody gave jobs has two.
- * As in CircleCI a pipeline says nothing of its workflows: neither their coming nor a rerun changes it. A rerun is a
- * further workflow of the same pipeline, and stands before the earlier ones.
+ * A pipeline without explicit workflows has one, `workflow-of-<pipeline>`, and a workflow without explicit jobs has two. As
+ * in CircleCI, a pipeline does not show its workflows: neither a new one nor a rerun changes it. A rerun is a further
+ * workflow of the same pipeline, listed before the earlier ones.
  */
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -35,14 +35,14 @@ export const TOKEN = 'secret-token'
 
 function createWorld(pipelineCount: number) {
   const world = {
-    /** Of the server: it dates what happens, and answers bear it. */
+    /** The server's clock, which dates events and answers. */
     now: () => new Date(),
     pipelines: Array.from({ length: pipelineCount }, (_, index) => pipeline(pipelineCount - index)) as FakePipeline[],
-    /** By pipeline; absent: the one that every pipeline has. */
+    /** Workflows by pipeline. A pipeline without an entry has one workflow. */
     workflows: new Map<string, FakeWorkflow[]>(),
-    /** By workflow; absent: the two that every workflow has. */
+    /** Jobs by workflow. A workflow without an entry has two jobs. */
     jobs: new Map<string, FakeJob[]>(),
-    /** Of workflows that nobody made. */
+    /** The status of workflows that were not made explicitly. */
     workflowStatus: 'success',
   }
   let last = 1000
@@ -61,7 +61,7 @@ function createWorld(pipelineCount: number) {
   const workflowOf = (id: string) =>
     world.pipelines.flatMap(({ id: pipelineId }) => workflowsOf(pipelineId)).find((each) => each.id === id)
   const jobsOf = (workflowId: string) => world.jobs.get(workflowId) ?? [job(workflowId, 1), job(workflowId, 2)]
-  /** Running ones have not stopped. */
+  /** Running jobs and workflows have not stopped. */
   const stoppedAt = (status: string) => (['running', 'on_hold', 'queued'].includes(status) ? null : time())
 
   function addWorkflow(pipelineId: string, { status = 'success', name = 'deploy' } = {}): FakeWorkflow {
@@ -76,7 +76,7 @@ function createWorld(pipelineCount: number) {
     workflowsOf,
     workflowOf,
     jobsOf,
-    /** Without any workflow yet; `project` is the slug of the only one that has it. */
+    /** Creates a pipeline without workflows. `project` is the slug of the only project that lists it. */
     createPipeline({ project, state = 'created' }: { project?: string; state?: string } = {}): FakePipeline {
       const made = { ...pipeline(++last, world.now()), state, ...(project && { project }) }
       world.pipelines.unshift(made)
@@ -91,7 +91,7 @@ function createWorld(pipelineCount: number) {
       world.pipelines.splice(0, Infinity, ...world.pipelines.filter((each) => each.id !== id))
     },
     addWorkflow,
-    /** Another workflow of the same pipeline, with the same jobs run again. */
+    /** Adds another workflow of the same pipeline, with the same jobs run again. */
     rerunWorkflow(id: string, { status = 'success' } = {}): FakeWorkflow {
       const { pipeline_id, name } = workflowOf(id) as FakeWorkflow
       world.workflows.set(pipeline_id, workflowsOf(pipeline_id))
@@ -126,9 +126,9 @@ function createWorld(pipelineCount: number) {
 export async function startFakeCircleci(pipelineCount: number) {
   const world = createWorld(pipelineCount)
   const fake = Object.assign(world, {
-    /** Paths asked for, with query. */
+    /** The requested paths with their queries. */
     requests: [] as string[],
-    /** Statuses that the next requests whose path contains the text are answered with. */
+    /** Statuses for the next requests whose path contains the text. */
     failures: [] as { path: string; status: number; message?: string }[],
     followed: ['web', 'api'].map((name) => ({
       id: `id-${name}`,

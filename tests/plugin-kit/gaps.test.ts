@@ -1,4 +1,4 @@
-/** What a source does not give costs no more than that, is told, and is asked for again. */
+/** Data that a source does not deliver affects nothing else, is reported, and is requested again. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readAll } from '../../src/database/read.ts'
 import { collectCheckpoints } from '../../src/plugin-kit/raw/collect-tables.ts'
@@ -37,7 +37,7 @@ describeEachDatabase('collecting with gaps', (test) => {
         expect.stringMatching(/not asked again until it changes/),
       ])
 
-      // Something changes: more is missing.
+      // The source changes: now more is missing.
       const plain = source.spoil
       source.spoil = (asked, answer) => {
         const { body }: any = plain?.(asked, answer) ?? answer
@@ -63,7 +63,7 @@ describeEachDatabase('collecting with gaps', (test) => {
   })
 
   describe('a checkpoint', () => {
-    // What fails for good fails the second time as well.
+    // A permanent failure also fails the second time.
     beforeEach(() => void vi.stubEnv('API_RETRY', '1'))
     afterEach(() => void vi.unstubAllEnvs())
 
@@ -82,7 +82,7 @@ describeEachDatabase('collecting with gaps', (test) => {
             ? { status, body: { message: 'the cursor has expired' } }
             : undefined
         await run(['Builds'])
-        // At last the newest once more, for what changed before it was continued.
+        // Finally the newest page is read once more, for everything that changed before the list was continued.
         expect(source.asked).toEqual(
           ['10', null, '5', '10', null].map((at) => `/boards/7/builds${at ? `?after=${at}` : ''}`),
         )
@@ -126,7 +126,7 @@ describeEachDatabase('collecting with gaps', (test) => {
       source.instead = ({ query }) => (query.get('after') === '10' ? { status: 503, body: {} } : undefined)
       await run(['Builds'])
       source.instead = undefined
-      // A day later the run is started again.
+      // The run is started again a day later.
       source.now = () => Date.now() + 25 * 3_600_000
       await run(['Builds'])
       expect(await ids(builds)).toHaveLength(15)
@@ -201,7 +201,7 @@ describeEachDatabase('collecting with gaps', (test) => {
       for (let turn = 0; turn < 3; turn++) expect(await asked()).toContain('/stories/2/tasks')
       expect(await asked()).not.toContain('/stories/2/tasks')
       expect((await receipt('tasks'))?.status).toBe('gap')
-      // It changes.
+      // The record changes.
       source.instead = undefined
       Object.assign(source.stories[1] ?? {}, { changed: new Date(Date.now() + 1000).toISOString() })
       await run(['Stories', 'Tasks'])

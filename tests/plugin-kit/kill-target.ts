@@ -1,4 +1,4 @@
-/** Runs the sample plugin's subtasks and says how far it is, for a test that kills it somewhere on the way. */
+/** Runs the sample plugin's subtasks and prints its progress, for a test that kills it on the way. */
 import { openDatabase } from '../../src/database/open.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 import { sample } from '../support/sample-plugin.ts'

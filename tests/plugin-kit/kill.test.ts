@@ -17,7 +17,7 @@ import { issues, labels, params, rawIssues, sample } from '../support/sample-plu
 const RECORDS = 8000
 const KILLS = 5
 
-/** Some records are bad on purpose, some are labelled, some come twice. */
+/** Some records are invalid on purpose, some have labels, some appear twice. */
 const record = (index: number) => ({
   id: index % 5000,
   title: `issue ${index}`,
@@ -41,7 +41,7 @@ async function prepare(database: Database): Promise<void> {
   }
 }
 
-/** Everything but when it was written. */
+/** Returns all rows without their times of writing. */
 async function contents(url: string): Promise<Record<string, unknown[]>> {
   const database = await openDatabase(url)
   const found: Record<string, unknown[]> = {}
@@ -53,7 +53,7 @@ async function contents(url: string): Promise<Record<string, unknown[]>> {
   return found
 }
 
-/** Kills the run `kill` milliseconds after its `lines`th sign of progress; never when it is undefined. */
+/** Kills the run some milliseconds after its `lines`th line of progress. Without `kill` it runs to its end. */
 async function runTarget(
   url: string,
   mode: 'full' | 'incremental',

@@ -1,4 +1,4 @@
-/** A made-up source over real HTTP, with a clock of its own, and a plugin that uses what the kit offers for collecting. */
+/** A made-up source over real HTTP, with its own clock, and a plugin that uses the kit's features for collecting. */
 
 import { createServer, type IncomingMessage } from 'node:http'
 import { sql } from 'kysely'
@@ -38,22 +38,22 @@ export const stories = table('stories', 'MadeUpStory', {
   title: string(),
   changed: timestamp(),
 })
-/** Newest first, by cursor, with a tag. */
+/** Newest first, by cursor, with an ETag. */
 export const builds = table('builds', 'MadeUpBuild', { id: key(bigint()), board_id, changed: timestamp() })
-/** One list a story. */
+/** One list per story. */
 export const tasks = table('tasks', 'MadeUpTask', {
   id: key(bigint()),
   board_id,
   story_id: bigint((_record: unknown, { input }: any) => input.story),
 })
 
-/** Handed out ten at a time at most, by windows that end before their end. */
+/** A list has at most ten records, so it is read in windows of time. A window excludes its end. */
 export const events = table('events', 'MadeUpEvent', {
   id: key(bigint()),
   board_id,
   happened: timestamp(localTime('happened')),
 })
-/** With times as numbers; those that run are asked for again, and have pages of their own. */
+/** With times as numbers. Running steps are requested again, and have pages of their own. */
 export const steps = table('steps', 'MadeUpStep', {
   id: key(bigint()),
   board_id,
@@ -173,7 +173,7 @@ export interface Item {
 export interface SourceAnswer {
   readonly status?: number
   readonly body?: unknown
-  /** Instead of a body as JSON. */
+  /** Sent instead of a JSON body. */
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -184,11 +184,11 @@ export interface MadeUpSource {
   readonly asked: string[]
   readonly stories: Item[]
   readonly builds: Item[]
-  /** Answers instead, where it gives something. */
+  /** Replaces the answer if it returns one. */
   instead: ((asked: Asked) => SourceAnswer | undefined) | undefined
-  /** Changes an answer on its way. */
+  /** Changes an answer before it is sent. */
   spoil: ((asked: Asked, answer: SourceAnswer) => SourceAnswer) | undefined
-  /** What the source's clock says; null: it does not tell. */
+  /** The source's clock. Null means that it sends no date. */
   now: (() => number) | null
   stop(): Promise<void>
 }
@@ -243,7 +243,7 @@ export const items = (count: number, first = 1): Item[] =>
     changed: new Date(Date.UTC(2024, 0, 1) + (first + index) * 60_000).toISOString(),
   }))
 
-/** For the tests of one block: an empty database and a source each. */
+/** Prepares an empty database and a source for each test of a block. */
 export function useMadeUp(test: TestDatabase) {
   const tables = [...new Set([...systemTables, ...kitTables, ...madeUp.tables])]
   let source: MadeUpSource | undefined
@@ -267,7 +267,7 @@ export function useMadeUp(test: TestDatabase) {
       ])
       return source
     },
-    /** Subtasks of these labels, each collected and extracted; what collecting gave, by label. */
+    /** Collects and extracts the subtasks of these labels. Returns the results of collecting, by label. */
     async run(labels: readonly string[], options: Parameters<typeof runSubtask>[4] = {}) {
       const results: Record<string, SubtaskResult> = {}
       const run = (name: string) => runSubtask(test.database, madeUp, name, { connectionId: 1, boardId: 7 }, options)

@@ -1,4 +1,4 @@
-/** What sources to come need of collecting, each on a made-up one. */
+/** Collecting features that future sources need, each with a made-up source. */
 import { expect, it } from 'vitest'
 import { readAll } from '../../src/database/read.ts'
 import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
@@ -31,7 +31,7 @@ describeEachDatabase('sources to come', (test) => {
     for (const step of all) step.state = 'done'
     source.asked.length = 0
     await run(['Steps'])
-    // One page of the list, then the three that ran, two and one.
+    // One page of the list, then the steps of the three that were running, two of them and one.
     expect(source.asked.map((path) => path.split('?')[0])).toEqual([
       '/boards/7/steps',
       '/runs/2/steps',

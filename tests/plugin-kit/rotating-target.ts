@@ -1,4 +1,4 @@
-/** Collects from a source with tokens that rotate, as another server would. */
+/** Collects from a source with rotating tokens, as another server would. */
 import { openDatabase } from '../../src/database/open.ts'
 import { collectStories } from './rotating.ts'
 

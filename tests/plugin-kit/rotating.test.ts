@@ -57,7 +57,7 @@ describeEachDatabase('refresh tokens that rotate', (test) => {
     (await sql<any>`select * from ${sql.table(connections.name)}`.execute(database.kysely)).rows[0]
   const storedRefreshToken = async () => secrets.decrypt((await storedRow()).refresh_token)
 
-  /** Another server; gives how it ended and what it said. */
+  /** Starts another server. Returns how it ended and what it printed. */
   function startServer() {
     const child = startProgram(join(import.meta.dirname, 'rotating-target.ts'), [url], { stdio: 'pipe' })
     children.push(child)
@@ -79,7 +79,7 @@ describeEachDatabase('refresh tokens that rotate', (test) => {
     expect(await storedRefreshToken()).toBe(source.refreshToken)
     const row = JSON.stringify(await storedRow())
     for (const token of [source.refreshToken, ...source.accessTokens.keys()]) expect(row).not.toContain(token)
-    // Those that run already see each what another has asked for.
+    // Running servers see the tokens that another server has requested.
     source.accessTokens.clear()
     const more = startServer().ended
     await Promise.all([collectStories(database), collectStories(database)])
@@ -91,7 +91,7 @@ describeEachDatabase('refresh tokens that rotate', (test) => {
     const used = Promise.withResolvers<void>()
     source.onUse = () => {
       used.resolve()
-      // Never answered.
+      // This request is never answered.
       return new Promise(() => {})
     }
     const { child, ended } = startServer()
@@ -112,7 +112,7 @@ describeEachDatabase('refresh tokens that rotate', (test) => {
       await collectStories(database)
       await collectStories(database)
       expect([source.refreshes.length, source.refusals]).toEqual([1, 0])
-      // The source's clock is seen with the next answer; the run after it knows.
+      // The source's clock is seen in the next answer, and the run after it uses the time.
       passed = (LIFE_SECONDS - 60) * 1000
       await collectStories(database)
       await collectStories(database)
@@ -154,7 +154,7 @@ describeEachDatabase('refresh tokens that rotate', (test) => {
   it('whose answer is lost show nowhere in what is said of it', async () => {
     source.troubles.push((response) => response.writeHead(503).end(`busy with refresh-0 and ${CLIENT_SECRET}`))
     const lines: string[] = []
-    // It was used all the same, and is worthless now.
+    // The refresh token was used nevertheless, and is worthless now.
     const failure = await collectStories(database, (line) => lines.push(line)).catch((error) => error)
     expect(failure.message).toMatch(/connect again/)
     expect([failure.stack, ...lines].join()).not.toMatch(/refresh-0|client-secret-of/)

@@ -1,4 +1,4 @@
-/** A made-up source whose refresh tokens are good once: a second use takes all tokens away. */
+/** A made-up source whose refresh tokens can be used once. A second use invalidates all tokens. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { definePlugin } from '../../src/plugin-kit/define/define-plugin.ts'
@@ -33,7 +33,7 @@ export const rotating = definePlugin(rotatingSpec)
 export const secrets = createSecrets('a key for tests that rotate tokens')
 export const CLIENT_SECRET = 'client-secret-of-this-test'
 
-/** Runs one subtask as a task would, with secrets that are stored encrypted. */
+/** Runs one subtask as a task would, with encrypted secrets. */
 export async function collectStories(
   database: TaskRun['database'],
   log: (line: string) => void = () => {},
@@ -47,18 +47,18 @@ export async function collectStories(
 
 export interface RotatingSource {
   readonly url: string
-  /** The refresh token that is good now; empty: none is. */
+  /** The valid refresh token. It is empty if none is valid. */
   refreshToken: string
-  /** Access token → when it ends, by the source's clock. */
+  /** The expiry of each access token, by the source's clock. */
   readonly accessTokens: Map<string, number>
   readonly refreshes: string[]
   refusals: number
   now: () => number
-  /** Called with each use of an access token that is good, before it is answered. */
+  /** Called for each use of a valid access token, before the answer. */
   onUse: (token: string) => Promise<void> | void
   /** Awaited before tokens are sent. */
   delay: () => Promise<unknown>
-  /** How the next requests for tokens are answered instead, after the tokens were made. */
+  /** Replace the answers to the next requests for tokens, after the tokens were made. */
   readonly troubles: ((response: ServerResponse) => void)[]
   stop(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** The source's clock decides what is asked for, whatever ours says. */
+/** The source's clock decides what is requested, whatever Weir's clock shows. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { readAll } from '../../src/database/read.ts'
 import { collectorLatestState } from '../../src/system/state.ts'
@@ -13,7 +13,7 @@ const iso = (time: number) => new Date(time).toISOString()
 describeEachDatabase("the source's clock", (test) => {
   const { start, run, ids, receipt } = useMadeUp(test)
   afterEach(() => vi.useRealTimers())
-  /** Our clock; the databases and sockets continue by the real one. */
+  /** Sets Weir's clock. The databases and sockets continue with the real one. */
   const setOurs = (time: number) => vi.useFakeTimers({ toFake: ['Date'], now: time })
   const begun = async (raw: string) =>
     (await readAll(test.database, { table: collectorLatestState, where: { raw_data_table: `_raw_madeup_${raw}` } }))[0]
@@ -94,7 +94,7 @@ describeEachDatabase("the source's clock", (test) => {
     setOurs(REAL + HOUR)
     source.now = () => REAL
     await run(['Stories', 'Tasks'])
-    // Changed long ago, but listed only now; by our clock it arrives before the last run began.
+    // Changed long ago, but listed only now. By Weir's clock it arrives before the last run began.
     source.stories.push({ id: 9, changed: iso(REAL - 2 * HOUR) })
     setOurs(REAL)
     await run(['Stories'], { fullSync: true })

@@ -1,4 +1,4 @@
-/** Small statements are most of what a run costs, here and in the database server. It sends no more than these. */
+/** Small statements cause most of the cost of a run, in Weir and in the database server. A run must not send more than these. */
 import { beforeAll, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
 import { boards } from '../../src/domain/ticket.ts'
@@ -7,13 +7,13 @@ import { countStatements } from '../support/count-statements.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { items, madeUp, useMadeUp } from './made-up.ts'
 
-/** By first word, of four lists and what is made of them: a first run, and one that finds little new. */
+/** Statements by first word, for four lists and the rows made from them: in a first run, and in one that finds little new. */
 const MOST = [
   { select: 59, insert: 43, update: 3, delete: 7, begin: 6, commit: 6 },
   { select: 56, insert: 22, update: 2, delete: 11, begin: 3, commit: 3 },
 ]
 
-/** How long a time windows cover depends on the day. */
+/** Left out, because the length of the period that its windows cover depends on the day. */
 const plugin = { ...madeUp, subtasks: madeUp.subtasks.filter(({ name }) => !name.endsWith('Events')) }
 
 describeEachDatabase('the statements of a run', (test) => {

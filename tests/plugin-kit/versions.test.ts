@@ -1,4 +1,4 @@
-/** Of every record the newest version counts, once. */
+/** Of every record only the newest version counts, and only once. */
 import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'

@@ -1,6 +1,6 @@
 /**
- * Generated histories in which rollouts are seen twice and more: whatever the tools tell of them, as many count as there
- * were. `FULL_SIZE=true` tries thousands.
+ * Generated histories in which sources report rollouts twice or more: whatever the tools report, the number that counts is
+ * the number that happened. `FULL_SIZE=true` tries thousands.
  */
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
@@ -21,7 +21,7 @@ const HISTORIES = Number(process.env.HISTORIES ?? (process.env.FULL_SIZE === 'tr
 const MINUTE = 60_000
 const START = Date.UTC(2024, 0, 1)
 
-/** Tools that may tell of a rollout, beside the host of the repository. */
+/** Tools that may report a rollout, besides the host of the repository. */
 const OTHERS = ['webhook:1', 'argocd:ArgocdApplication:1:web', 'jenkins:JenkinsJob:1:web'] as const
 const SPELLINGS = ['https://code.example/acme/R', 'https://code.example/acme/R.git', 'git@code.example:acme/R.git']
 
@@ -30,14 +30,14 @@ const rollout = fc.record({
   commit: fc.constantFrom('c1', 'c2', 'c3'),
   environment: fc.constantFrom('PRODUCTION', 'PRODUCTION', 'STAGING'),
   result: fc.constantFrom('SUCCESS', 'SUCCESS', 'FAILURE'),
-  /** Minutes that it takes, and after which the next begins: further apart than tools that follow are late. */
+  /** The minutes that it takes, and the minutes until the next begins. The pause is longer than any tool's delay. */
   length: fc.integer({ min: 1, max: 40 }),
   pause: fc.integer({ min: 15, max: 600 }),
-  /** How the host tells of it: places of one environment that its run deployed to, each a deployment of its own. */
+  /** The host's reports: the places of one environment that its run deployed to, each with a separate deployment. */
   places: fc.constantFrom(0, 1, 1, 2),
   hasRun: fc.boolean(),
   isLinked: fc.boolean(),
-  /** Whether rules take the run for one of production, though it went elsewhere. */
+  /** Whether rules treat the run as a production run, although it deployed elsewhere. */
   isMistaken: fc.boolean(),
   others: fc.uniqueArray(fc.constantFrom(...OTHERS), { maxLength: 3 }),
   late: fc.integer({ min: 0, max: 4 }),
@@ -47,9 +47,9 @@ type Rollout = typeof rollout extends fc.Arbitrary<infer Value> ? Value : never
 
 interface Planted {
   readonly rows: readonly TableRow[]
-  /** How many rollouts to production succeeded. */
+  /** The number of successful rollouts to production. */
   readonly truth: number
-  /** How many rows say so. */
+  /** The number of rows that report one. */
   readonly told: number
 }
 
@@ -62,7 +62,7 @@ function plant(history: readonly Rollout[], prefix: string): Planted {
     const scope = `${prefix}host:Repo:1:${each.repository}`
     const url = each.spelling.replace('R', each.repository)
     const isGood = each.result === 'SUCCESS' && each.environment === 'PRODUCTION'
-    // Of two places no other tool tells which of them it saw.
+    // With two places, no other tool reports which of them it saw.
     const others = each.places > 1 ? [] : each.others
     const deployment = (id: string, of: string, from: number, to: number) => {
       told += Number(isGood)
@@ -134,7 +134,7 @@ describeEachDatabase('rollouts that several tools tell of', (test) => {
           once: truth,
           rows: told,
         })
-        // What statements of others read agrees.
+        // The stored rollouts, which other tools' statements read, give the same number.
         expect(await counted({ ...DEFAULT_POLICY, rollouts: 'as-stored' })).toBe(truth)
       }),
       { numRuns: HISTORIES, endOnFailure: false },

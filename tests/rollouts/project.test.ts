@@ -1,4 +1,4 @@
-/** A project whose rollouts a tool tells of twice: all four keys, its policy and its rules, and what an update says of it. */
+/** A project whose rollouts a tool reports twice: all four keys, its policy and rules, and the notice of an update. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Engine, statementText } from '../../src/dashboards/grafana/text.ts'
@@ -46,7 +46,7 @@ describeEachDatabase('a project whose rollouts are told twice', (test: TestDatab
   afterAll(() => api.close())
 
   it('an update that changes its numbers says so: before, after, why, and a mark at the day', async () => {
-    // As the version before left it: calculated, and without rollouts.
+    // The state that the previous version left: calculated, but without rollouts.
     await calculate(test.database, 'shop')
     await sql`delete from _weir_rollouts`.execute(test.database.kysely)
     await sql`delete from _weir_number_changes`.execute(test.database.kysely)
@@ -74,7 +74,7 @@ describeEachDatabase('a project whose rollouts are told twice', (test: TestDatab
     const soon = new Date(Date.now() + 60_000).toISOString()
     const marks = await get(`/v1/annotations?project=shop&from=${at(1).toISOString()}&to=${soon}&kinds=change`)
     expect(marks.annotations).toMatchObject([{ kind: 'change', title: changes[0].reason, url: '/projects/shop' }])
-    // Once: the next run finds nothing new to say.
+    // The notice appears once: the next run finds nothing new.
     await calculate(test.database, 'shop')
     expect((await get('/v1/number-changes?project=shop')).changes).toEqual(changes)
   })
@@ -82,7 +82,7 @@ describeEachDatabase('a project whose rollouts are told twice', (test: TestDatab
   it('all four keys count the rollout, and not its rows', async () => {
     expect(await deployments()).toBe(5)
     expect(await deployments('&policy=every-row')).toBe(10)
-    // Day 1 is the first; what day 6 brought to staging came to production on day 8.
+    // Day 1 is the first deployment. The change that went to staging on day 6 reached production on day 8.
     expect(await itemsOf('change-lead-time')).toEqual([
       ['pr3', 140],
       ['pr5', 140],
@@ -92,7 +92,7 @@ describeEachDatabase('a project whose rollouts are told twice', (test: TestDatab
     expect(await itemsOf('change-lead-time', '&policy=every-row')).toEqual(
       ['pr3', 'pr5', 'pr6', 'pr8'].map((id) => [id, 130]),
     )
-    // The incident of day 7 is that of day 5: the run of day 6 went to staging.
+    // The incident of day 7 belongs to day 5, because the run of day 6 deployed to staging.
     expect(await itemsOf('change-failure-rate')).toEqual([
       ['n1', 0],
       ['n3', 1],
@@ -122,7 +122,7 @@ describeEachDatabase('a project whose rollouts are told twice', (test: TestDatab
       const path = `/v1/dashboards/dora-deployment-frequency/panels/deployments?from=${at(1).toISOString()}&to=${at(27).toISOString()}&values=${encodeURIComponent('{"project":"shop"}')}`
       return [Number(grafana.rows[0]?.value), (await get(path)).rows[0][0]]
     }
-    // To staging as well.
+    // Staging counts rollouts too.
     const finished = async () => {
       const values = encodeURIComponent('{"project":"shop"}')
       const range = `from=${at(1).toISOString()}&to=${at(27).toISOString()}`
@@ -148,7 +148,7 @@ describeEachDatabase('a project whose rollouts are told twice', (test: TestDatab
     expect((await save({ rolloutRules: [{ apart: ['n1', 'p1'] }, { join: ['n3', 'n5'] }] })).status).toBe(201)
     for (const run of [false, true]) {
       if (run) await calculate(test.database, 'shop')
-      // One more for day 1, one less for days 3 and 5.
+      // One more for day 1, and one less for days 3 and 5 together.
       expect(await deployments()).toBe(5)
       expect((await itemsOf('deployment-frequency')).map(([id]: [string]) => id)).toEqual([
         'p1',
@@ -192,7 +192,7 @@ describeEachDatabase('a project whose rollouts are told twice', (test: TestDatab
     expect((await save({ rollouts: 'as-stored' })).status).toBe(400)
     expect(await deployments()).toBe(5)
     expect((await get('/v1/rollouts?project=shop')).rules).toEqual([])
-    // What is not collected yet may still come.
+    // A rule may name a deployment that is not collected yet.
     expect((await save({ rolloutRules: [{ join: ['n1', 'later'] }] })).status).toBe(201)
     expect((await get('/v1/rollouts?project=shop')).rules).toEqual([
       { join: ['n1', 'later'], problem: 'There is no deployment or scope later yet.' },

@@ -1,6 +1,6 @@
 /**
- * One rollout as each source tells of it twice: raw records of the deployment that the tool records, and of the run of a
- * pipeline that rules take for a deployment.
+ * One rollout that each source reports twice: raw records of the deployment that the tool records, and of the pipeline run
+ * that rules treat as a deployment.
  */
 import type { AnyValue } from '../../src/database/table.ts'
 import type { Plugin } from '../../src/plugin-kit/spec/plugin.ts'
@@ -30,16 +30,16 @@ export interface Told {
   readonly scopeConfig: Values
   readonly raw: Readonly<Record<string, readonly Raw[]>>
 }
-/** What a webhook connection is told. */
+/** A message to a webhook connection. */
 export type Message = Values
 
 export interface SeenTwice {
   readonly name: string
   readonly told: readonly Told[]
   readonly message?: Message
-  /** Why the row that does not stand for the rollout belongs to it. */
+  /** The reason why the other row belongs to the rollout. */
   readonly reason: 'run' | 'commit'
-  /** The kind of the row that stands for it. */
+  /** The kind of the row that represents the rollout. */
   readonly kind: 'deployment' | 'run'
 }
 
@@ -405,5 +405,5 @@ export const SEEN_TWICE: readonly SeenTwice[] = [
   { name: 'a webhook and CircleCI', reason: 'commit', kind: 'deployment', told: [circleciProject], message },
 ]
 
-/** The tool says that the run went elsewhere, though no rule says so. */
+/** The tool reports that the run deployed elsewhere, although no rule says so. */
 export const WENT_ELSEWHERE: Told = bitbucketRepo('Staging')

@@ -1,4 +1,4 @@
-/** For every source: a rollout that it tells of twice counts once, and is explained. */
+/** For every source, a rollout that it reports twice counts once, and is explained. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { dashboardNamed, panelNamed } from '../../src/dashboards/index.ts'
 import { readPanel } from '../../src/dashboards/read.ts'
@@ -64,7 +64,7 @@ describeEachDatabase('one rollout, seen twice', (test) => {
       { stands: false, counts: false, reason: seen.reason, commit: SHA, result: 'SUCCESS' },
     ])
     for (const row of rollout.rows) expect(row.why).toMatch(/\.$/)
-    // Whoever looks at an item sees both rows.
+    // The item shows both rows.
     const { items } = await get(`/v1/metrics/deployment-frequency/items?${RANGE}`)
     expect(items.map((item: any) => item.rollout.id)).toEqual([rollout.id, rollout.id])
 
@@ -99,7 +99,7 @@ describeEachDatabase('one rollout, seen twice', (test) => {
     expect(await explained('every-row')).toMatchObject({ counted: 1 })
     const { findings, ...nothing } = await explained()
     expect(nothing).toMatchObject({ value: null, counted: 0, total: 2 })
-    // The run, which is none of production, does not answer where production is.
+    // The run did not deploy to production, so it does not show which environment is production.
     expect(findings.map(({ seen }: any) => seen)).toEqual([
       '1 deployment went to `Staging`, which no rule maps to PRODUCTION.',
     ])

@@ -18,7 +18,7 @@ export async function empty({ kysely }: Database): Promise<void> {
   }
 }
 
-/** What was collected becomes rows of the domain. */
+/** Converts the collected raw records to domain rows. */
 export async function tell(database: Database, { plugin, scope, options, scopeConfig, raw }: Told): Promise<void> {
   const spec = plugin.source as PluginSpec
   const { connections } = settingsTables(spec)
@@ -43,7 +43,7 @@ export async function tell(database: Database, { plugin, scope, options, scopeCo
   }
 }
 
-/** Gives all that deploys to the project. */
+/** Maps everything that deploys to the project. */
 export async function mapAll(database: Database): Promise<void> {
   const { rows } = await sql<{ id: string }>`select distinct cicd_scope_id as id from cicd_pipelines
     union select cicd_scope_id from cicd_deployment_commits`.execute(database.kysely)

@@ -1,4 +1,4 @@
-/** A project whose rollouts a tool tells of twice: as a deployment, and as the run that made it. */
+/** A project whose rollouts a tool reports twice: as a deployment, and as the run that made it. */
 import type { TableRow } from '../../src/database/table.ts'
 import { commitParents, commits, repoCommits, repos } from '../../src/domain/code.ts'
 import { projectMapping } from '../../src/domain/crossdomain.ts'
@@ -7,14 +7,14 @@ import { pullRequests } from '../../src/domain/pull-requests.ts'
 import { deploymentRuns } from '../../src/domain/rollouts.ts'
 import { boardIssues, issues } from '../../src/domain/ticket.ts'
 
-/** Of the month before: within the six months that an update compares. */
+/** In the previous month, within the six months that an update compares. */
 const START = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() - 1, 1))
 export const at = (day: number, hour = 0, minute = 0) =>
   new Date(START.getTime() + ((day - 1) * 24 + hour) * 3_600_000 + minute * 60_000)
 const URL = 'https://code.example/web'
 export const RANGE = `project=shop&from=${at(1).toISOString()}&to=${at(27).toISOString()}`
 
-/** The tool records it until 10:20; its run was over at 10:10. */
+/** The tool's deployment ends at 10:20, and its run at 10:10. */
 function rollout(day: number, environment = 'PRODUCTION'): TableRow[] {
   const id = `n${day}`
   const shared = { cicd_scope_id: 'host:Repo:1:web', result: 'SUCCESS', created_date: at(day, 10) }
@@ -50,7 +50,7 @@ const incident = (day: number) => [
   boardIssues.row({ board_id: 'board', issue_id: `i${day}` }),
 ]
 
-/** Production on days 1, 3, 5 and 8; on day 6 to staging, though no rule says so. An incident on 3 and on 7. */
+/** Production on days 1, 3, 5 and 8. On day 6 to staging, although no rule says so. Incidents on days 3 and 7. */
 export const WORLD: readonly TableRow[] = [
   repos.row({ id: 'web', name: 'web', url: URL }),
   cicdScopes.row({ id: 'host:Repo:1:web', name: 'acme/web' }),

@@ -1,6 +1,6 @@
 /**
- * npm run check:api: requests that Schemathesis makes from our own description, with every check and in all its phases.
- * DB_URL names the database (default: the embedded one, new); MAX_EXAMPLES and SEED say how much and what is sent.
+ * npm run check:api: requests that Schemathesis makes from Weir's description, with every check and in all its phases. DB_URL
+ * names the database (default: a new embedded one). MAX_EXAMPLES and SEED choose the number and content of requests.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,8 +19,8 @@ const SINGLE = ['--phases', 'examples,coverage,fuzzing']
 const STATEFUL = ['--phases', 'stateful', '--include-path-regex']
 
 /**
- * Patterns of operations that work together: those of one plugin, of the control plane, of pages. One after another, since of
- * all at once it infers forty thousand links, and follows none.
+ * Returns patterns of operations that work together: those of one plugin, of the control plane, of pages. They run one after
+ * another, because for all at once Schemathesis infers forty thousand links and follows none.
  */
 async function groups(url: string): Promise<string[]> {
   const headers = { authorization: `Bearer ${TOKEN}` }
@@ -38,10 +38,10 @@ async function check(program: string): Promise<number> {
     AUTH: 'token',
     AUTH_TOKEN: TOKEN,
     REQUESTS_PER_MINUTE: '0',
-    // Wrong keys are counted by address: hooks.py gives every request another one.
+    // Wrong keys are counted per address, so hooks.py gives every request another address.
     TRUSTED_PROXIES: '127.0.0.0/8',
     LOGGING_LEVEL: 'error',
-    // Nothing outside this machine is asked.
+    // Nothing outside this machine is contacted.
     ENDPOINT_CIDR_BLACKLIST: '0.0.0.0/0,::/0',
     ENDPOINT_CIDR_ALLOWED: '127.0.0.0/8',
     ...(process.env.DB_URL && { DB_URL: process.env.DB_URL }),
@@ -74,7 +74,7 @@ async function check(program: string): Promise<number> {
         process.stdout.write(chunk)
       })
       const [code] = await once(run, 'close')
-      // It ends with 0 also where it found nothing to do.
+      // Schemathesis also exits with 0 if it found nothing to do.
       if (code !== 0 || said.includes('No tests were run')) failed.push(part.join(' '))
     }
     for (const part of failed) console.error(`weir: failed, or nothing was tried: ${part}`)

@@ -1,4 +1,4 @@
-/** Things to find for requests that name some, and a server to ask that is not one of the vendors'. */
+/** Objects for requests that name some, and a server that replaces the vendors. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -17,7 +17,7 @@ export async function startStranger(): Promise<{ url: string; close(): void }> {
   }
 }
 
-/** Twice each: one may be deleted. */
+/** Creates two of each, because requests may delete one. */
 export async function seed(url: string, token: string, endpoint: string): Promise<void> {
   const send = async (method: string, path: string, body: unknown) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }

@@ -1,6 +1,6 @@
 /**
- * Plants a secret of every kind by every way in, lets everything fail that can, and then looks for them: in all tables,
- * in what was printed and logged, in the data folder, in every answer, and in what is exported.
+ * Plants a secret of every kind in every possible way, and makes everything fail that can. Then it searches for the secrets
+ * in all tables, in printed and logged text, in the data folder, in every answer, and in exports.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ import { until } from '../pipelines/support/test-control.ts'
 import { runCli } from '../support/cli.ts'
 import { describeEachDatabase, type TestDatabase } from '../support/databases.ts'
 
-/** Unlike anything else, and found again in any writing: plain, as part of an address, in Base64 with its user. */
+/** Secrets with unique values, found in every form: plain, as part of an address, or in Base64 with the user. */
 class Planted {
   readonly all = new Map<string, string>()
   plant(kind: string, value?: string): string {
@@ -26,7 +26,7 @@ class Planted {
     this.all.set(kind, secret)
     return secret
   }
-  /** Kinds that show in a text. */
+  /** Returns the kinds of secrets that a text contains. */
   foundIn(text: string): string[] {
     return [...this.all].flatMap(([kind, value]) => (formsOf(value).some((form) => text.includes(form)) ? [kind] : []))
   }
@@ -40,7 +40,7 @@ const formsOf = (value: string): string[] => [
   ...['git', 'ada', 'me'].map((user) => Buffer.from(`${user}:${value}`).toString('base64')),
 ]
 
-/** A source that refuses everybody, and quotes what it was sent. */
+/** A source that refuses everybody, and quotes the request. */
 async function startParrot(): Promise<{ url: string; heard: string[]; server: Server }> {
   const heard: string[] = []
   const server = createServer((request, response) => {
@@ -61,7 +61,7 @@ const textsIn = (folder: string): string =>
     .map((entry) => `${entry.parentPath}/${entry.name}\n${readFileSync(join(entry.parentPath, entry.name), 'latin1')}`)
     .join('\n')
 
-/** Every value of every table, as text. */
+/** Returns every value of every table, as text. */
 async function textOfTables({ database }: TestDatabase): Promise<string> {
   const shown = (value: unknown) => (Buffer.isBuffer(value) ? value.toString() : JSON.stringify(value))
   const texts: string[] = []
@@ -72,7 +72,7 @@ async function textOfTables({ database }: TestDatabase): Promise<string> {
   return texts.join('\n')
 }
 
-/** A user of the database whose password is known. */
+/** Makes a database user with a known password, and returns its address. */
 async function databaseUrl({ url, engine, createDatabase: _ }: TestDatabase, password: string): Promise<string> {
   const address = new URL(url)
   const user = `planted_${randomBytes(4).toString('hex')}`
@@ -94,7 +94,7 @@ async function databaseUrl({ url, engine, createDatabase: _ }: TestDatabase, pas
 type Headers = Record<string, string>
 interface Mode {
   readonly environment: (planted: Planted, provider: FakeProvider) => Record<string, string>
-  /** What shows who asks, once the server runs. */
+  /** Signs in to the running server, and returns the headers that prove it. */
   readonly signIn: (planted: Planted, provider: FakeProvider, server: LiveServer) => Promise<Headers>
 }
 
@@ -107,7 +107,7 @@ const corporate = (planted: Planted, { issuer }: FakeProvider) => ({
 })
 const nobody = async (): Promise<Headers> => ({})
 
-/** Each way of letting people in. */
+/** Each authentication mode. */
 const MODES: Readonly<Record<string, Mode>> = {
   'AUTH=token': {
     environment: (planted, provider) => ({
@@ -144,7 +144,7 @@ const MODES: Readonly<Record<string, Mode>> = {
     },
   },
 }
-/** One mode goes every way that secrets may take; the others are a matter of FULL_SIZE=true. */
+/** One mode is tested with every path of secrets. FULL_SIZE=true tests the others too. */
 const modes = Object.entries(MODES).slice(0, process.env.FULL_SIZE === 'true' ? undefined : 1)
 
 for (const [modeName, mode] of modes)
@@ -239,7 +239,7 @@ for (const [modeName, mode] of modes)
       expect((await ask('PUT', '/plugins/github/connections/1/scopes', { data: [scope] })).status).toBe(200)
     }
 
-    /** Options of a plan, each of which fails. */
+    /** Options for tasks that fail. */
     const tasks = () => [
       { url: `${withUser(parrot.url, `git:${planted.plant('git-url')}`)}x.git` },
       { url: `${withUser(parrot.url, planted.plant('git-user'))}x.git` },
@@ -282,7 +282,7 @@ for (const [modeName, mode] of modes)
         const archive = await fetch(`${server.url}/pipelines/${id}/logging.tar.gz`, { headers: credentials })
         const log = gunzipSync(Buffer.from(await archive.arrayBuffer())).toString('latin1')
         answers.push(log)
-        // What is no secret is told: where it was that a task failed.
+        // Text that is not secret is shown: where a task failed.
         expect(log).toContain(parrot.url)
       }
     }
@@ -338,7 +338,7 @@ for (const [modeName, mode] of modes)
       await ask('POST', '/auth/token', { token: planted.plant('wrong-token') }, { authorization: '' })
     }
 
-    /** Every GET of the description, with ids that lead somewhere. */
+    /** Sends every GET request of the description, with existing ids. */
     async function askEverything(): Promise<void> {
       const { body: description } = await ask('GET', '/swagger/doc.json')
       const known: Record<string, readonly string[]> = {
@@ -380,7 +380,7 @@ for (const [modeName, mode] of modes)
       await plantConnections()
       await plantRuns()
       await plantMessages()
-      // What a command prints does not depend on the engine.
+      // Output of commands does not depend on the engine.
       if (test.engine === 'postgres' && hasTokens) await runCommands()
       await askEverything()
       printed.push(server.output())
@@ -397,7 +397,7 @@ for (const [modeName, mode] of modes)
         const shown = lines.map((line) => `${planted.foundIn(line).join(',')} in ${line.slice(0, 1500)}`)
         expect(shown, `${place}: ${planted.foundIn(text).join(', ')}`).toEqual([])
       }
-      // They were there, and were used.
+      // The secrets existed, and were used.
       const used = [
         'token',
         'second-token',

@@ -1,4 +1,4 @@
-/** SonarQube over HTTP: from empty, later runs, its limit of 10,000, and what it does not allow. */
+/** SonarQube over HTTP: first and later runs, its limit of 10,000, and forbidden requests. */
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -30,7 +30,7 @@ describeOneDatabase('collecting from sonarqube', (test) => {
     await test.database.kysely.insertInto('_tool_sonarqube_projects').values(project).execute()
   })
   afterEach(() => fake.stop())
-  /** A task is known by the object of its options. */
+  /** A task is identified by the object of its options. */
   const newTask = () => {
     const options = { connectionId: 1, projectKey: 'shop' }
     return (name: string) => runSubtask(test.database, sonarqube, name, options)
@@ -201,7 +201,7 @@ describeOneDatabase('collecting from sonarqube', (test) => {
     const project = shop()
     const early = new Date(Date.now() - 900 * HOUR)
     for (let number = 0; number < 5000; number++) fake.addIssue(project, { created: early })
-    // Those of a first analysis are all of one second.
+    // All issues of a first analysis have the same second.
     for (let number = 0; number < 10_200; number++)
       fake.addIssue(project, { severity: number < 150 ? 'MINOR' : 'MAJOR' })
     const remarks = (await newTask()('CollectIssues')).remarks ?? []

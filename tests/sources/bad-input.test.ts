@@ -1,4 +1,4 @@
-/** What every source bears: records with parts missing or of kinds that nobody knows, and servers that refuse. */
+/** Every source tolerates records with missing parts or unknown kinds, and servers that refuse. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
 import { write } from '../../src/database/write.ts'
@@ -25,9 +25,9 @@ const VENDORS: readonly VendorUnderTest[] = [
   ...[argocdVendor, azuredevopsVendor, bambooVendor, bitbucketVendor, bitbucketServerVendor],
   ...[opsgenieVendor, pagerdutyVendor, sonarqubeVendor],
 ]
-/** What the records of these sources become; whatever is wrong with a record, it is one. */
+/** The domain tables for these sources' records. A record with problems still makes a row. */
 const RECORDS = ['pull_requests', 'issues', 'cicd_pipelines', 'cicd_deployments', 'cq_issues'] as const
-/** What hangs on them: asked for one by one, so that a refusal must not be taken for nothing. */
+/** Parts of the records, which are requested one by one. A refusal must not be mistaken for an empty answer. */
 const PARTS = ['pull_request_comments', 'pull_request_commits', 'issue_comments', 'cicd_tasks', 'cq_file_metrics']
 
 const PEOPLE = new Set([
@@ -40,7 +40,7 @@ const STATES = new Set([
   ...['buildState', 'deploymentState', 'deploymentStatus', 'lifeCycleState', 'phase'],
 ])
 const HOUR = 3_600_000
-/** Of a run, at which the scope is deleted. */
+/** The number of moments of a run at which the scope is deleted. */
 const MOMENTS = 5
 const UNKNOWN = 'BRAND_NEW'
 const WITH_ZONE = /^(\d{4}-\d\d-\d\dT[\d:.]+)(?:Z|[+-]00:?00)$/
@@ -56,14 +56,14 @@ const REWRITES: Readonly<Record<string, Rewrite>> = {
   },
   [WITHOUT_ZONE]: (_key, value) => (typeof value === 'string' ? value.replace(WITH_ZONE, '$1') : value),
 }
-/** A page to sign in may be a proxy's bad moment, and is asked for again: once tells as much as three times. */
+/** A sign-in page may be a temporary fault of a proxy, so it is requested again. One retry proves as much as three. */
 process.env.API_RETRY = '1'
 const unchanged: Rewrite = (_key, value) => value
 const nothing: Rewrite = (key, value) =>
   Array.isArray(value) ? [] : ['total', 'totalCount', 'size', 'count'].includes(key) ? 0 : value
 
 const GONE = 'that everything is gone'
-/** Given instead of every answer, and what is said of it. */
+/** Answers that replace every answer, and the expected message. */
 const REFUSALS: Readonly<Record<string, readonly [RewritingProxy['instead'], says: RegExp]>> = {
   'a page to sign in with status 200': [
     { status: 200, body: SIGN_IN_PAGE, type: 'text/html' },

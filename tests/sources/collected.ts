@@ -1,4 +1,4 @@
-/** One database in which a vendor of the convergence suite was changed, and collected into two projects. */
+/** A database in which a vendor of the convergence suite was changed, and collected into two projects. */
 import fc from 'fast-check'
 import { scopeParams } from '../../src/control-plane/scope-data.ts'
 import type { Database } from '../../src/database/database.ts'
@@ -11,7 +11,7 @@ import type { RunningVendor, VendorUnderTest } from '../convergence/support/vend
 
 const CONNECTION = 1
 const CONFIG = 1
-/** So many of each kind of change, so that everything that a vendor knows is there in some form. */
+/** The number of changes of each kind, so that all of a vendor's records occur in some form. */
 const ROUNDS = 6
 const SEED = 31
 
@@ -24,7 +24,7 @@ function changeMuch(vendor: VendorUnderTest, running: RunningVendor): void {
   }
 }
 
-/** Collects all scopes of the vendor over `plugin`, and calculates the projects that they belong to. */
+/** Collects all scopes of the vendor, and calculates the projects that they belong to. */
 export async function collectVendor(database: Database, vendor: VendorUnderTest): Promise<void> {
   const time = Date.now() - 3_600_000
   const running = await vendor.start(() => time)

@@ -1,6 +1,6 @@
 /**
- * What each id column of the domain tables names. Derived from the declarations: every column of a domain table that looks like
- * an id has a target here, or a reason why it has none, so that a new column cannot be forgotten.
+ * The target of each id column of the domain tables. The columns come from the declarations: every domain column that looks
+ * like an id needs a target here, or a reason why it has none. So a new column cannot be forgotten.
  */
 import { domainTables } from '../../src/domain/index.ts'
 
@@ -11,7 +11,7 @@ export interface Target {
 
 const target = (table: string, column = 'id'): Target => ({ table, column })
 
-/** By the name of the column, in every table unless `BY_PLACE` says otherwise; several where one of them is enough. */
+/** Targets by the name of the column, in every table unless `BY_PLACE` overrides it. If there are several, one of them is enough. */
 const BY_NAME: Readonly<Record<string, readonly Target[]>> = {
   ...Object.fromEntries(
     ['author_id', 'committer_id', 'creator_id', 'merged_by_id', 'account_id', 'reviewer_id', 'owner_id'].map((name) => [
@@ -54,7 +54,7 @@ const BY_NAME: Readonly<Record<string, readonly Target[]>> = {
   user_id: [target('users')],
 }
 
-/** Columns that name a row without being called an id, and ids whose name says less than their table. */
+/** Columns that name a row without being called an id, and ids whose target depends on their table. */
 const BY_PLACE: Readonly<Record<string, readonly Target[]>> = {
   'cq_file_metrics.project_key': [target('cq_projects')],
   '_weir_rollouts.arrived_id': [target('cicd_deployments')],
@@ -68,7 +68,7 @@ const BY_PLACE: Readonly<Record<string, readonly Target[]>> = {
   'teams.parent_id': [target('teams')],
 }
 
-/** Ids that are not of a row here. */
+/** Ids that do not belong to a row in this database. */
 const NO_TARGET: Readonly<Record<string, string>> = {
   'issue_changelogs.field_id': 'the name that the tool gives to a field of issues',
   'issue_custom_array_fields.field_id': 'the name that the tool gives to a field of issues',
@@ -79,14 +79,14 @@ export interface IdColumn {
   readonly table: string
   readonly column: string
   readonly targets: readonly Target[]
-  /** It is a part of the key: a row without it links nothing. */
+  /** The column is part of the key: a row without it links nothing. */
   readonly isKey: boolean
 }
 
-/** Origins are numbers of raw rows. */
+/** Origin columns contain numbers of raw rows. */
 const looksLikeId = (column: string): boolean => column.endsWith('_id') && !column.startsWith('_raw_')
 
-/** Throws for a column that nobody has thought about. */
+/** Throws for a column without a target or a reason. */
 export function idColumns(): readonly IdColumn[] {
   return domainTables.flatMap(({ name: table, names, keys }) =>
     names.flatMap((column: string, position: number) => {

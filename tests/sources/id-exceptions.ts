@@ -1,14 +1,14 @@
-/** Ids of domain rows that join no row, by source: which, and why. Everything else must join. */
+/** Ids of domain rows that join no row, by source, with the reason. All other ids must join. */
 
 export interface IdException {
-  /** `table.column` of each. */
+  /** The columns, as `table.column`. */
   readonly columns: readonly string[]
-  /** What such ids look like. */
+  /** The form of such ids. */
   readonly values: RegExp
   readonly why: string
   /**
-   * A reference case compares the column as it is, so it stays as DevLake writes it. What we read ourselves joins all the same:
-   * here is how.
+   * A conformance case compares the column as it is, so it stays as DevLake writes it. Weir's own queries still find the row,
+   * in the way described here.
    */
   readonly readBy?: string
 }

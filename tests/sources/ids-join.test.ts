@@ -1,4 +1,4 @@
-/** An id in a domain table joins its row, for every source. */
+/** For every source, an id in a domain table joins its row. */
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
@@ -31,7 +31,7 @@ const VENDORS: readonly VendorUnderTest[] = [
   sonarqubeVendor,
 ]
 
-/** Values of the column that name no row. */
+/** Returns values of the column that name no row. */
 async function dangling({ kysely }: Database, { table, column, targets }: IdColumn): Promise<string[]> {
   const own = sql.ref(`own.${column}`)
   const isThere = targets.map(
@@ -46,7 +46,7 @@ async function dangling({ kysely }: Database, { table, column, targets }: IdColu
 const isListed = ({ columns, values }: IdException, place: string, value: string): boolean =>
   columns.includes(place) && values.test(value)
 
-/** What fills the domain tables, by the name of the source. */
+/** Functions that fill the domain tables, by the name of the source. */
 const SOURCES: readonly { readonly name: string; readonly fill: (database: Database) => Promise<void> }[] = [
   ...VENDORS.map((vendor) => ({
     name: vendor.name,

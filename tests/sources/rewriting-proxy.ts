@@ -1,17 +1,17 @@
-/** In front of a fake vendor: its answers are changed on the way, or others are given instead. */
+/** A proxy in front of a fake vendor, which changes or replaces its answers. */
 import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { listening } from '../support/listening.ts'
 
-/** The value that stands in place of this one; called from the inside to the outside. */
+/** Returns the replacement of a value. It is called for inner values before outer ones. */
 export type Rewrite = (key: string, value: any) => unknown
 
 export interface RewritingProxy {
   readonly url: string
   rewrite: Rewrite
-  /** Before a request is answered. */
+  /** Called before a request is answered. */
   onRequest: () => void
-  /** Instead of the vendor's answers. */
+  /** Replaces the vendor's answers. */
   instead: { readonly status: number; readonly body: string; readonly type: string } | undefined
   stop(): Promise<void>
 }

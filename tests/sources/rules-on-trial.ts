@@ -1,4 +1,4 @@
-/** A source whose rules are tried and saved: what was collected of its fake, a project of it, and its preview. */
+/** Tries and saves rules of a source, with rows collected from its fake, a project, and its preview. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll } from 'vitest'
 import { rulesInForce, scopeRulesOf, transformWith } from '../../src/control-plane/rules-in-force.ts'
@@ -27,9 +27,9 @@ const PROJECT = 'shop'
 const HOUR = 3_600_000
 
 export interface Trial {
-  /** What a fake needs more of: changes, and how often. */
+  /** Additional changes that a fake needs, with their numbers. */
   readonly more: readonly (readonly [change: string, count: number])[]
-  /** Of fakes whose runs are mostly on the main branch: the number or id of a run in a record, and how it names another branch. */
+  /** For fakes whose runs are mostly on the main branch: finds the number or id of a run in a record, and names another branch. */
   readonly elsewhere:
     | { readonly number: (record: any) => number | string | undefined; readonly on: (branch: string) => object }
     | undefined
@@ -57,7 +57,7 @@ export function rulesOnTrial(vendor: VendorUnderTest, test: TestDatabase, { more
       proxy.rewrite = (_key, value) => {
         const number = value !== null && typeof value === 'object' ? elsewhere.number(value) : undefined
         if (!number) return value
-        // By turns, and always the same for the same run.
+        // Branches alternate between runs, and are always the same for the same run.
         branches.set(number, branches.get(number) ?? (branches.size % 2 === 0 ? 'main' : 'feature/x'))
         return { ...value, ...elsewhere.on(branches.get(number) as string) }
       }
@@ -83,7 +83,7 @@ export function rulesOnTrial(vendor: VendorUnderTest, test: TestDatabase, { more
     (await sql.raw(statement).execute(kysely)).rows as any[]
   const rows = (statement: string) => rowsIn(test.database, statement)
 
-  /** Every row that rules decide on. */
+  /** Returns every row that rules affect. */
   const decided = async (database: Database) => ({
     issues: await rowsIn(database, 'select id, type from issues order by id'),
     runs: await rowsIn(database, 'select id, type, environment from cicd_pipelines order by id'),

@@ -1,4 +1,4 @@
-/** Rules that every source with runs on branches, and every tracker, has: production by branch, and incidents by text. */
+/** Rules of every source with runs on branches, and of every tracker: production by branch, and incidents by text. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { branchName } from '../../src/domain/deliveries.ts'
@@ -17,7 +17,7 @@ import { jiraVendor } from '../convergence/vendors/jira.ts'
 import { describeEachDatabase, type TestDatabase } from '../support/databases.ts'
 import { rulesOnTrial } from './rules-on-trial.ts'
 
-/** Of fakes whose runs are mostly on the main branch: the number or id of a run in a record, and how it names another branch. */
+/** For fakes whose runs are mostly on the main branch: finds the number or id of a run in a record, and names another branch. */
 const ELSEWHERE: Readonly<
   Record<
     string,
@@ -52,7 +52,7 @@ const ELSEWHERE: Readonly<
     }),
   },
 }
-/** What a fake needs more of. */
+/** Additional changes that a fake needs. */
 const MORE: Readonly<Record<string, readonly (readonly [change: string, count: number])[]>> = {
   bitbucket: [
     ['start pipeline', 6],
@@ -62,13 +62,13 @@ const MORE: Readonly<Record<string, readonly (readonly [change: string, count: n
 }
 const WITH_RUNS = [azuredevopsVendor, bitbucketVendor, circleciVendor, githubVendor, gitlabVendor, jenkinsVendor]
 const WITH_ISSUES = [azuredevopsVendor, bitbucketVendor, githubVendor, gitlabVendor, jiraVendor]
-/** Sources with patterns of deployments whose runs tell no branch, and why. */
+/** Sources with patterns of deployments whose runs show no branch, with the reason. */
 const WITHOUT_BRANCHES: Readonly<Record<string, string>> = {
   argocd: 'syncs deploy what an application points to',
   bamboo: 'results of a plan tell commits, and no branch',
 }
 
-/** Rules about texts that nothing keeps as they are, and settings that match nothing. */
+/** Rules about text that is not stored unchanged, and settings that match nothing. */
 const WITHOUT_NAMES = [
   ...['prBodyClosePattern', 'refdiff', 'remotelinkCommitShaPattern', 'remotelinkRepoPattern'],
   // Bamboo's repositories by name, and titles of pull requests.
@@ -88,7 +88,7 @@ describe('every source', () => {
     for (const source of sources.filter(({ scopeConfig: { fields } }) => 'productionBranchPattern' in fields)) {
       expect(WITH_RUNS.map(({ interfaces: [plugin] }) => plugin.name)).toContain(source.name)
       for (const { table, spec } of [cicdPipelines, cicdTasks].flatMap((each) => converting(source, each))) {
-        // What looks only at new rows must look at all when the rule changes.
+        // A conversion that reads only new rows must read all when the rule changes.
         const fields = [...(spec.extract?.dependsOn ?? []), ...(spec.convert?.dependsOn ?? [])]
         if (spec.convert?.isIncremental) expect(fields, table.name).toContain('productionBranchPattern')
       }
@@ -112,7 +112,7 @@ describe('every source', () => {
   })
 
   it('that is a tracker has a rule about text', () => {
-    // The rest tells incidents alone.
+    // The other trackers report only incidents.
     const trackers = sources.filter((source) => converting(source, issues).length > 0)
     const lacking = trackers.filter(({ scopeConfig: { fields } }) => !('issueTextIncident' in fields))
     expect(lacking.map(({ name }) => name).sort()).toEqual(['opsgenie', 'pagerduty'])
@@ -121,7 +121,7 @@ describe('every source', () => {
   })
 })
 
-/** The branches of a multibranch project are those of its jobs' names. */
+/** The jobs of a multibranch project are named after its branches, so its scope is left out for Jenkins. */
 const onTrial = (vendor: VendorUnderTest, test: TestDatabase) => {
   const [{ name }] = vendor.interfaces
   return rulesOnTrial(vendor, test, {
@@ -131,7 +131,7 @@ const onTrial = (vendor: VendorUnderTest, test: TestDatabase) => {
   })
 }
 
-/** Of each source, on each database. */
+/** The number of cases for each source, on each database. */
 const LAWS = process.env.FULL_SIZE ? 20 : 1
 const escaped = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, '\\$&')
 /** Patterns that match some of the texts, all or none. */
@@ -146,7 +146,7 @@ const patternOf = (texts: readonly string[]) => {
   )
 }
 
-/** The law: whatever is tried beside whatever is saved, the preview gives what a run gives once it is saved. */
+/** Checks the law of previews: whatever is saved and tried, the preview equals the result of a run after saving. */
 function keepsItsWord(
   trial: ReturnType<typeof rulesOnTrial>,
   names: readonly string[],
@@ -164,7 +164,7 @@ function keepsItsWord(
       requiredKeys: [],
       noNullPrototype: true,
     })
-    // Another case for each source.
+    // Each source gets another case.
     const seed = Number(process.env.FAST_CHECK_SEED ?? 32) + own.length * 1000 + [...(await texts())].join('').length
     for (const [saved, tried] of fc.sample(fc.tuple(rules, rules), { numRuns: LAWS, seed })) {
       const told = JSON.stringify({ saved, tried })
@@ -176,7 +176,7 @@ function keepsItsWord(
       await trial.run({ ...saved, ...tried })
       if (Object.keys(tried).length > 0) expect(preview.made, told).toEqual(await trial.decided())
       expect(preview.keys, told).toEqual(await trial.keys())
-      // What is saved already changes nothing.
+      // Trying saved rules again changes nothing.
       const again = await trial.preview(tried)
       expect(again.keys, told).toEqual(preview.keys)
     }
@@ -196,7 +196,7 @@ describe.each(WITH_RUNS)('$name', (vendor) => {
       }
       const columns = 'id, name, type, environment'
       return {
-        // A run without jobs of its own is its only job, too.
+        // A run without separate jobs also counts as its only job.
         pipelines: (
           await rows(`select ${columns} from cicd_pipelines
             union all select ${columns} from cicd_tasks where id = pipeline_id order by id, name`)
@@ -276,7 +276,7 @@ describe.each(WITH_ISSUES)('$name', (vendor) => {
       before = await read()
       const open = before.filter(({ type }) => !COUNTED.includes(type) && type !== 'SUBTASK')
       expect(open.length).toBeGreaterThan(1)
-      // One by its title, and another one by its description.
+      // One incident by its title, and another by its description.
       const body = open.find(({ description }) => description)?.description.slice(0, 40)
       const issueTextIncident = [open[0].title, ...(body ? [body] : [])].map(escaped).join('|')
       const rules = { ...label, issueTextIncident }

@@ -1,4 +1,4 @@
-/** Databases that no vendor of the convergence suite fills: by what is sent to a webhook, and by a git history alone. */
+/** Fills databases that no vendor of the convergence suite fills: by messages to a webhook, and by a git history alone. */
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
 import { write } from '../../src/database/write.ts'
@@ -32,7 +32,7 @@ const pullRequest = (key: number, more: object = {}) => ({
   ...{ headRepoId: 'fork', baseRepoId: 'shop', ...more },
 })
 
-/** Everything that a webhook takes, with all ids that it may have. */
+/** Sends everything that a webhook accepts, with all possible ids. */
 export async function tellWebhook(database: Database): Promise<void> {
   const api = await startTestApi(database)
   try {
@@ -52,7 +52,7 @@ export async function tellWebhook(database: Database): Promise<void> {
   }
 }
 
-/** One project with all scopes. */
+/** Calculates one project with all scopes. */
 async function calculateAll(database: Database): Promise<void> {
   for (const table of ['repos', 'boards', 'cicd_scopes']) {
     const { rows } = await sql<{ id: string }>`select id from ${sql.table(table)}`.execute(database.kysely)
@@ -64,7 +64,7 @@ async function calculateAll(database: Database): Promise<void> {
   await calculate(database, PROJECT)
 }
 
-/** Of a repository that a code host has told of: commits, files, a branch and a tag. */
+/** Reads the history of a repository that a code host has reported: commits, files, a branch and a tag. */
 export async function readHistory(database: Database): Promise<void> {
   const repository = makeRepository()
   for (const name of ['one', 'two']) {

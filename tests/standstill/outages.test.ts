@@ -1,4 +1,4 @@
-/** One outage after the other, with real servers, workers, databases and a disk that is full: each is told in all places. */
+/** One outage after the other, with real servers, workers, databases and a full disk: each is reported in all places. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { ControlPlane } from '../../src/control-plane/control-plane.ts'
@@ -24,7 +24,7 @@ import {
 const HELD_UP_MS = 600_000
 let first = 1
 
-/** A run of one board whose vendor takes its time, or says no; gives its number as soon as it is stored. */
+/** Starts a run of one board whose vendor is slow or refuses. Returns its id as soon as it is stored. */
 async function startRun(control: ControlPlane, vendor: FakeFleet): Promise<number> {
   const [task] = await addBoards(control, { name: `board ${first}`, endpoint: vendor.url, count: 1, first })
   first++
@@ -77,7 +77,7 @@ describeEachDatabase('the collection stands still because of the database', (tes
 
   it('when it is away, which the memory of the server knows', async () => {
     await gateway.stop()
-    // What was told of the queue before stays as it was last known.
+    // The last known state of the queue stays visible.
     const { isWhole } = await until(async () => {
       const answer = await server.ask('/v1/attention')
       return answer.standing.some((each: any) => each.cause === 'database_slow') && answer
@@ -108,7 +108,7 @@ describeEachDatabase('the collection stands still because of the database', (tes
   })
 })
 
-/** One of the engines lets an administrator change what accepts no changes: there the server signs in as somebody else. */
+/** On MySQL an administrator may still change data in a read-only server, so the server signs in as another user. */
 async function loginOf({ engine, url }: TestDatabase): Promise<string> {
   if (engine === 'postgres') return url
   const own = new URL(url)
@@ -120,7 +120,7 @@ async function loginOf({ engine, url }: TestDatabase): Promise<string> {
   return own.href
 }
 
-/** For nobody but the server under test; gives the way back. */
+/** Makes the database refuse changes, for the server under test only. Returns a function that undoes it. */
 async function refuseChanges({ engine, url }: TestDatabase): Promise<() => Promise<void>> {
   const administrator = inject('databaseServers')[engine] ?? ''
   const run = (statement: string) => runStatement[engine](administrator, statement)
@@ -229,7 +229,7 @@ describeOneDatabase('the collection stands still', (test) => {
   it('when no worker is there, or none that lives', async () => {
     const machine = { url: test.url, dataFolder: newFolder(), runTasksOn: 'workers' } as const
     const server = await start(machine)
-    // Nothing waits, and whoever asks does not have the settings of the server.
+    // Nothing is waiting, and this doctor does not have the settings of the server.
     const toldElsewhere = async () => {
       const found = await findings({ url: test.url, dataFolder: newFolder() })
       return found.filter(({ check }) => check === 'runner').map(({ state, message }) => `${state}: ${message}`)
@@ -259,7 +259,7 @@ describe('what stands still', () => {
   it('is told within two minutes', () => {
     const { lookMs, afterMs, silentMs, noAnswerMs } = THRESHOLDS
     expect(afterMs).toBe(60_000)
-    // Somebody dies, the look that sees it begins as late as it may, and takes as long as it may.
+    // The worst case: a server dies, the check that sees it begins as late as possible and takes as long as possible.
     expect(silentMs + afterMs + 2 * (lookMs + 2 * noAnswerMs)).toBeLessThan(120_000)
   })
 })

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 
-/** Tidies up when the test is over; what many tests share, or a program outside of them, when the process is. */
+/** Runs `tidy` when the test ends. Outside a test (for things that many tests share, or in another program) it runs when the process ends. */
 export function atEnd(tidy: () => void): void {
   try {
     onTestFinished(tidy)

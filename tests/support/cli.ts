@@ -6,19 +6,19 @@ export interface Cli {
   readonly pid: number
   output(): string
   errors(): string
-  /** The first match in the output, as soon as it is there; throws when the process ends without. */
+  /** The first match in the output, as soon as it appears. Throws when the process ends without one. */
   saw(pattern: RegExp): Promise<RegExpExecArray>
   kill(signal: NodeJS.Signals): void
-  /** The exit code, or the signal that ended it. */
+  /** The exit code, or the signal that ended the process. */
   readonly ended: Promise<number | NodeJS.Signals>
 }
 
-/** Runs the real command line as the launcher does, in a process of its own, with only the environment that is given. */
+/** Runs the real command line in its own process, as the launcher does. Its environment has only the given variables. */
 export function startCli(parameters: readonly string[], environment: Record<string, string>): Cli {
   const child = startProgram('src/main.ts', parameters, {
     flags: launched.flags,
     env: { PATH: process.env.PATH, ...launched.environment, ...environment },
-    // The channel tells it when this process is gone, even if it was killed.
+    // Over this channel the child notices that this process has ended, even if it was killed.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   const { stdout, stderr } = child
@@ -48,7 +48,7 @@ export function startCli(parameters: readonly string[], environment: Record<stri
   }
 }
 
-/** The whole of a short run. */
+/** Runs a short command to its end and returns its exit code and everything that it printed. */
 export async function runCli(parameters: readonly string[], environment: Record<string, string>) {
   const cli = startCli(parameters, environment)
   const code = await cli.ended

@@ -1,12 +1,11 @@
-/** A command that goes on until it is stopped, as a person starts one in a shell. */
+/** A command that runs until it is stopped, as a person starts one in a shell. */
 import { type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 export interface RunningCommand {
   readonly ready: Promise<void>
-  /** What it has printed so far. */
   printed(): string
-  /** With all that it started. */
+  /** Stops the command and all processes that it started. */
   stop(): Promise<void>
 }
 

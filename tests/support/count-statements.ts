@@ -3,7 +3,7 @@ import pg from 'pg'
 
 type Send = (...parameters: any[]) => unknown
 
-/** What every statement of either driver passes. */
+/** The methods through which every statement of the two drivers passes. */
 const GATES: readonly (readonly [Record<string, Send>, name: string])[] = [
   [ownerOf(pg.Client.prototype, 'query'), 'query'],
   [
@@ -19,7 +19,7 @@ function ownerOf(prototype: object, name: string): Record<string, Send> {
   >
 }
 
-/** How many statements `body` sends to either kind of server from this process, by their first words. */
+/** Counts the statements that `body` sends from this process, to PostgreSQL or MySQL, by the first word of each statement. */
 export async function countStatements(body: () => Promise<unknown>): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   const undo = GATES.map(([owner, name]) => {

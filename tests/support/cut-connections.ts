@@ -1,9 +1,9 @@
 import { type Engine, runStatement } from './servers.ts'
 
-/** MySQL's table of the same cannot be read while anybody's statement has an emoji. */
+/** MySQL also has a table with this list, but it cannot be read while anyone runs a statement that contains an emoji. */
 const LIST = 'show processlist'
 
-/** Has the server end all connections to a database, as an administrator would. One that is just being ended may live a moment. */
+/** Makes the server end all connections to a database, as an administrator would. A connection may live on for a moment. */
 export async function cutConnections({ engine, url }: { engine: Engine; url: string }): Promise<void> {
   const run = runStatement[engine]
   if (engine === 'postgres') {
@@ -14,6 +14,6 @@ export async function cutConnections({ engine, url }: { engine: Engine; url: str
   const [rows] = (await run(url, LIST)) as [{ Id: number; db: string | null; Info: string | null }[]]
   const name = new URL(url).pathname.slice(1)
   const others = rows.filter(({ db, Info }) => db === name && Info !== LIST)
-  // One that is gone by now cannot be ended.
+  // A connection that has ended in the meantime cannot be killed.
   for (const { Id } of others) await run(url, `kill ${Id}`).catch(() => {})
 }

@@ -6,28 +6,28 @@ import { databasesOf, type Engine } from './servers.ts'
 
 export interface TestDatabase {
   readonly engine: Engine
-  /** The address of a database of this describe block's own, empty at first. */
+  /** The address of a database that belongs to this describe block alone. It is empty at first. */
   readonly url: string
-  /** The same, opened. */
+  /** That database, opened. */
   readonly database: Database
-  /** Another empty database on the same server; dropped with the rest. */
+  /** Creates another empty database on the same server. It is dropped with the others. */
   createDatabase(name?: string): Promise<string>
 }
 
 type Body = (test: TestDatabase) => void
 
 /**
- * Declares the tests of `body` once per engine, each time with a fresh database that is dropped afterwards: for what may
- * differ by database. The fields of its argument can be read inside hooks and tests, not while the tests are being
- * declared (but for `engine`).
+ * Declares the tests of `body` once per engine, for behaviour that may differ by database. Each time there is a fresh
+ * database, which is dropped afterwards. Hooks and tests can read the fields of the argument of `body`. While the tests are
+ * being declared, only `engine` can be read.
  */
 export function describeEachDatabase(name: string, body: Body): void {
   for (const engine of inject('engines')) describeOn(engine, name, body)
 }
 
 /**
- * The same on one engine: for what cannot differ by database, since its statements are tested on both elsewhere. Which one
- * differs from name to name, so that neither is forgotten. FULL_SIZE=true takes both.
+ * Declares the tests on one engine: for behaviour that cannot differ by database, because its statements are tested on both
+ * elsewhere. The name of the block chooses the engine, so that neither is forgotten. FULL_SIZE=true takes both.
  */
 export function describeOneDatabase(name: string, body: Body): void {
   const engines = inject('engines')

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import ordinary, { SHARED } from '../../vitest.config.ts'
 
-/** The ordinary settings for files of one's own choice; the projects of the ordinary ones would add theirs. */
+/** The ordinary settings for the given files. The `projects` of the ordinary settings are left out: they would add their own files. */
 export function checksOf(include: readonly string[], isolate = true) {
   const { projects: _, ...test } = ordinary.test ?? {}
   return { root: join(import.meta.dirname, '../..'), test: { ...test, ...SHARED, include: [...include], isolate } }

@@ -1,27 +1,27 @@
-/** What fakes of JSON APIs have in common: one table of routes, one credential, a clock, and failures on demand. */
+/** The parts that fakes of JSON APIs share: one table of routes, one credential, a clock, and failures on demand. */
 import { createServer } from 'node:http'
 import { listening } from './listening.ts'
 
 export interface Failure {
-  /** Part of the address. */
+  /** The failure applies to addresses that contain this text. */
   readonly path: string
   readonly status: number
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Stays instead of befalling one request. */
+  /** The failure applies to every request, not only to the next one. */
   readonly isLasting?: true
 }
 
-/** Undefined body: 404. */
+/** An undefined body means status 404. */
 export type Answer = readonly [status: number, body: unknown]
 export type FakeRoute = readonly [form: RegExp, answer: (query: URLSearchParams, name: string) => Answer]
 
 export interface FakeApi {
   readonly url: string
-  /** Addresses asked for, with query. */
+  /** The requested addresses, with their queries. */
   readonly requests: string[]
   readonly failures: Failure[]
-  /** Requests that are still granted; the answers say so. */
+  /** The number of requests that are still allowed. Answers carry it in their headers. */
   remaining: number
   stop(): Promise<void>
 }
@@ -31,7 +31,7 @@ export async function startFakeApi(options: {
   readonly now: () => Date
   readonly routes: readonly FakeRoute[]
   readonly notFound: unknown
-  /** Headers that tell how much is granted. */
+  /** The response headers that tell how many requests are left. */
   readonly quota?: (remaining: number) => Readonly<Record<string, string>>
 }): Promise<FakeApi> {
   const { authorization, now, routes, notFound, quota } = options

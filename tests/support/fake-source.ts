@@ -1,19 +1,19 @@
-/** The HTTP side of a small fake: what is asked is recorded, faults come on demand, and answers bear the date of its clock. */
+/** The HTTP side of a small fake. It records requests, answers with faults on demand, and dates its answers by its own clock. */
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { listening } from './listening.ts'
 
-/** Texts are pages for people. */
+/** A string body is an HTML page for people. */
 export type Answer = readonly [status: number, body: unknown, headers?: Readonly<Record<string, string>>]
 export interface Fault {
-  /** Part of the address that it befalls. */
+  /** The fault applies to addresses that contain this text. */
   readonly path: string
   readonly answer: Answer
-  /** Stays instead of befalling one request. */
+  /** The fault applies to every request, not only to the next one. */
   readonly isLasting?: true
 }
 export interface FakeSource {
   readonly url: string
-  /** Addresses asked for, decoded. */
+  /** The requested addresses, decoded. */
   readonly requests: string[]
   readonly faults: Fault[]
   now: () => Date
@@ -23,7 +23,7 @@ export interface FakeSource {
 
 export const SIGN_IN_PAGE = '<!doctype html><html><head><title>Log in</title></head><body></body></html>'
 
-/** The numbered page that a request asks for. */
+/** Returns the numbered page that a request asks for. */
 export function pageOf<Thing>(
   all: readonly Thing[],
   query: URLSearchParams,
@@ -34,7 +34,7 @@ export function pageOf<Thing>(
   return all.slice(start, start + length)
 }
 
-/** `signature` are the headers that requests must carry. */
+/** Starts the fake. `signature` holds the headers that every request must carry. */
 export async function startFakeSource(
   signature: Readonly<Record<string, string>>,
   answerTo: (address: URL, headers: IncomingHttpHeaders) => Answer,

@@ -1,6 +1,6 @@
 /**
- * How long test files took: printed at the end of a run, and kept so that the longest begin first. What failed comes
- * after it: whoever sees only the last lines of a run needs that first.
+ * Prints how long test files took at the end of a run, and can keep the times so that the longest files begin first. Failures
+ * are printed after the times, because a person who sees only the last lines of a run needs them first.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,9 +17,12 @@ interface FileTime {
   readonly seconds: number
 }
 
-/** Every file, slowest first; then the sum of each room. Files run side by side: the sums are more than the run took. */
+/**
+ * Prints every file, slowest first, then the sum of each part of the repository. Files run side by side, so the sums exceed
+ * the duration of the run.
+ */
 export default class FileTimes implements Reporter {
-  /** At once, since a run may be ended before it would print them. */
+  /** Prints a failure at once, since a run may be ended before its summary. */
   onTestCaseResult(test: TestCase): void {
     const place = `${test.module.relativeModuleId} ${test.fullName}`
     for (const { message, diff = '', stack = '' } of test.result().errors ?? [])
@@ -46,7 +49,7 @@ function printTimes(modules: readonly TestModule[]): void {
   if (process.env.KEEP_TIMES === 'true') keep(times)
 }
 
-/** One line each, with the first line of its error; the whole error stands above the times. */
+/** Prints one line per failure, with the first line of its error. The whole error was printed above the times. */
 function printFailures(modules: readonly TestModule[]): void {
   const failures = modules.flatMap((module) => [
     ...failureOf(module, ''),
@@ -69,7 +72,7 @@ function timeOf(module: TestModule): FileTime {
   return { path: module.relativeModuleId, seconds: (collectDuration + setupDuration + duration) / 1000 }
 }
 
-/** The part of the house that a test file is about, such as tests/api or src/database. */
+/** The part of the repository that a test file is about, such as tests/api or src/database. */
 const roomOf = ({ path }: FileTime) =>
   path
     .split('/')
@@ -78,7 +81,7 @@ const roomOf = ({ path }: FileTime) =>
 const sumOf = (times: readonly FileTime[]) => times.reduce((sum, { seconds }) => sum + seconds, 0)
 const print = (seconds: number, text: string) => console.log(`${seconds.toFixed(1).padStart(8)} s  ${text}`)
 
-/** Whole seconds, in order of names, so that a change of them reads well. */
+/** Writes whole seconds, sorted by file name, so that a diff of the file is easy to read. */
 function keep(times: readonly FileTime[]): void {
   const kept = times
     .map(({ path, seconds }) => [path, Math.ceil(seconds)] as const)

@@ -1,19 +1,19 @@
-/** A way to a server that can be cut or held up: whoever goes through it sees the server away or silent. */
+/** A TCP proxy that can be cut or held up. A client that connects through it sees the server as away or silent. */
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { Transform } from 'node:stream'
 
 export interface Gateway {
-  /** The same address, through here. */
+  /** The address of the server, through this gateway. */
   readonly url: string
-  /** Connections end, and new ones are ended at once: a server that is just starting. */
+  /** Ends all connections, and ends new ones at once, like a server that is just starting. */
   breakOff(): Promise<void>
-  /** Nothing listens any more. */
+  /** Stops listening. */
   stop(): Promise<void>
   start(): Promise<void>
-  /** What goes through here takes so much longer each way; 0: no longer. */
+  /** Delays everything that passes by this time in each direction. 0 ends the delay. */
   delay(milliseconds: number): void
-  /** New connections are taken, and nothing is answered; gives how many wait so. */
+  /** Accepts new connections without answering. `waiting` tells how many connections wait. */
   hold(): { waiting(): number; release(): void }
   close(): Promise<void>
 }
@@ -24,7 +24,7 @@ export async function openGateway(url: string): Promise<Gateway> {
   let isBroken = false
   let held: (() => void)[] | undefined
   let delayMs = 0
-  /** In the order in which it came. */
+  /** Delays chunks, but keeps their order. */
   const late = () =>
     new Transform({
       transform(chunk, _encoding, done) {

@@ -6,14 +6,14 @@ import { type Engine, missing, quickFolder, start, type TestServer } from './ser
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Administrators' addresses of the servers of this run; an engine that is missing here has none. */
+    /** Administrators' addresses of the servers of this run. An engine that this machine lacks has no address. */
     databaseServers: Partial<Record<Engine, string>>
     /** Engines that tests run on: both, unless DATABASES names one. */
     engines: readonly Engine[]
   }
 }
 
-/** One private server of each engine, and one folder for all that tests leave behind, for the whole run. */
+/** Starts one private server per engine for the whole run, and makes one folder for all files that tests leave behind. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const engines = chosenEngines()
   const started = await Promise.all(engines.map(startServer))
@@ -21,10 +21,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('engines', engines)
   project.provide('databaseServers', Object.fromEntries(servers.map(({ engine, url }) => [engine, url])))
   const folder = mkdtempSync(join(tmpdir(), 'weir-test-'))
-  // As open as the folder that it stands for: servers run under accounts of their own.
+  // As open as the system's temporary folder, because database servers run under their own accounts.
   chmodSync(folder, 0o1777)
   process.env.TMPDIR = folder
-  // Children that run the program from its sources load in less than half the time, as with the launcher.
+  // Child processes that run the program from its sources load in less than half the time, as with the launcher.
   process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../../node_modules/.cache/compiled')
   return async () => {
     await Promise.all(servers.map(({ stop }) => stop()))

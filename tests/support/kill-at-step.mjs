@@ -1,7 +1,8 @@
 /**
- * Loaded with `--import`: the process kills itself, as `kill -9` does, at one of its steps. A step is something that others
- * see: a packet to a database, a piece of a file, a file that gets its name. Before and after it count as two. Without
- * KILL_AT the number of steps is written to STEPS_FILE, so that a test can choose one of them.
+ * Loaded with `--import`. The process kills itself, as `kill -9` does, at one of its steps. A step is an action with an
+ * effect outside the process: sending a packet to a database, writing a piece of a file, or giving a file its name. The
+ * moments before and after the action count as two steps. Without KILL_AT the number of steps is written to STEPS_FILE, so
+ * that a test can choose one of them.
  */
 import fs, { writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -25,7 +26,7 @@ const countCalls = (owner, name) => {
 
 for (const name of ['write', 'writev', 'renameSync', 'linkSync']) countCalls(fs, name)
 countCalls(fs.promises, 'rename')
-// What is written to a terminal or a pipe is no socket of the network.
+// Writing to a terminal or a pipe is not network traffic.
 const isRemote = (socket) => socket.remotePort !== undefined || socket.connecting
 const write = Socket.prototype.write
 Socket.prototype.write = function (...parameters) {

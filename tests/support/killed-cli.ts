@@ -1,4 +1,4 @@
-/** Commands that are killed in the middle, at steps that are chosen by chance but the same in every run. */
+/** Kills commands in the middle, at steps that are chosen at random but are the same in every run. */
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ const preload = `--import=${new URL('./kill-at-step.mjs', import.meta.url)}`
 
 type Environment = Record<string, string>
 
-/** Runs the whole command, and gives the number of its steps. */
+/** Runs the whole command, and returns the number of its steps. */
 export async function countSteps(parameters: readonly string[], environment: Environment): Promise<number> {
   const file = join(mkdtempSync(join(tmpdir(), 'weir-steps-')), 'steps')
   const cli = startCli(parameters, { ...environment, NODE_OPTIONS: preload, STEPS_FILE: file })
@@ -18,7 +18,7 @@ export async function countSteps(parameters: readonly string[], environment: Env
   return Number(readFileSync(file, 'utf8'))
 }
 
-/** One step of each of so many equal parts: kills that all fall into one phase would show little. */
+/** Chooses one step from each of `count` equal parts of the command. Kills that all fall into one phase would show little. */
 export function chooseSteps(steps: number, count: number): number[] {
   const size = steps / count
   return Array.from({ length: count }, (_, part) => {
@@ -28,7 +28,7 @@ export function chooseSteps(steps: number, count: number): number[] {
   })
 }
 
-/** Ends by itself only where it has fewer steps than that. */
+/** Kills the command at a step. The command may end by itself only if it has fewer steps than that. */
 export async function killAt(step: number, parameters: readonly string[], environment: Environment): Promise<void> {
   const cli = startCli(parameters, { ...environment, NODE_OPTIONS: preload, KILL_AT: String(step) })
   const ended = await cli.ended

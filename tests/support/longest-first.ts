@@ -5,8 +5,8 @@ import { keptSeconds } from './file-times.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /**
- * The longest file begins first, so that no worker is left alone with it at the end. A new file counts as a long one.
- * ORDER_SEED=n takes an order of chance instead, which shows whether files that share a process see each other.
+ * Starts the longest files first, so that no worker is left alone with one at the end. A new file counts as long.
+ * ORDER_SEED=n uses a random order instead, which shows whether files that share a process affect each other.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -20,7 +20,7 @@ export class LongestFirst extends BaseSequencer {
 
 const sortedBy = <Item>(items: readonly Item[], rank: (item: Item) => number): Item[] => {
   const ranks = new Map(items.map((item) => [item, rank(item)]))
-  // Two new files are equal: their difference would not be a number.
+  // Two new files compare as equal: subtracting one Infinity from the other would give NaN.
   return items.toSorted((left, right) =>
     ranks.get(left)! < ranks.get(right)! ? -1 : Number(ranks.get(left)! > ranks.get(right)!),
   )

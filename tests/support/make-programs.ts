@@ -20,7 +20,7 @@ writeFileSync(join(unfinished, 'package.json'), '{ "type": "module" }')
 try {
   renameSync(unfinished, folder)
 } catch {
-  // Another process was as quick.
+  // Another process made the bundle in the meantime.
   rmSync(unfinished, { recursive: true })
 }
 

@@ -1,13 +1,13 @@
-/** What runs as the engine 'mysql': MariaDB of this machine, or the MySQL whose files are in the folder MYSQL_SERVER. */
+/** The program that tests start for the engine 'mysql': MariaDB of this machine, or the MySQL whose files are in the folder MYSQL_SERVER. */
 import { existsSync, globSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 type Command = readonly [program: string, ...parameters: string[]]
 
 export interface MysqlProgram {
-  /** Makes the first files of a server whose folder this is; `options` go with both. */
+  /** The command that makes the first files of the server in this folder. The same `options` go to `serve`. */
   create(folder: string, options: readonly string[]): Command
-  /** Settings that make it quick and forgetful are in it. */
+  /** The command that starts the server. It includes settings that make the server fast at the cost of durability. */
   serve(options: readonly string[]): Command
 }
 
@@ -36,7 +36,7 @@ function mariadb(): MysqlProgram | undefined {
   }
 }
 
-/** Its own loader and libraries run it, so that it needs none of the machine's, and no other root. */
+/** MySQL runs with the loader and libraries from its own folder, so it needs none of the machine's and no chroot. */
 export function mysqlOf(root: string): MysqlProgram | undefined {
   const [loader] = globSync(join(root, 'usr/lib/*-linux-gnu/ld-linux-*.so.*'))
   const server = join(root, 'usr/sbin/mysqld')
@@ -46,18 +46,18 @@ export function mysqlOf(root: string): MysqlProgram | undefined {
     `--basedir=${join(root, 'usr')}`,
     `--lc-messages-dir=${join(root, 'usr/share/mysql')}`,
     '--skip-log-bin',
-    // A folder of the machine, else.
+    // Without this, MySQL uses a folder of the machine.
     '--secure-file-priv=NULL',
   ]
   return {
     create(folder, options) {
       const users = join(folder, 'users.sql')
-      // The other server's, too: one that names no hosts takes this for another host than localhost.
+      // MariaDB's installation creates this account too. A server that resolves no host names does not treat 127.0.0.1 as localhost.
       const everything = `grant all on *.* to root@'127.0.0.1' with grant option;`
       writeFileSync(users, `create user root@'127.0.0.1';\n${everything}\n`)
       return run([...options, '--initialize-insecure', `--init-file=${users}`])
     },
-    // Its packets are those of the other server.
+    // The packet limit is the same as MariaDB's.
     serve: (options) =>
       run([...options, '--mysqlx=OFF', '--innodb-redo-log-capacity=128M', '--max-allowed-packet=16M']),
   }

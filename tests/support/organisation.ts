@@ -1,4 +1,4 @@
-/** A GitHub with a repository that has something to say about each of the four keys. */
+/** A fake GitHub whose repository has data for each of the four keys. */
 import { join } from 'node:path'
 import { type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { makeRepository, temporaryFolder } from '../gitextractor/support/repository.ts'
@@ -8,11 +8,11 @@ const DAY = 86_400_000
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY)
 
 export interface OrganisationOptions {
-  /** Repositories beside acme/web whose git nobody can clone: each has four merged pull requests. */
+  /** Repositories besides acme/web that cannot be cloned. Each has four merged pull requests. */
   readonly uncloned?: readonly string[]
 }
 
-/** Ten pull requests, each merged, put into production the day after, and one of them followed by an incident. */
+/** Ten pull requests, each merged and deployed to production a day later, and one incident after one of the deployments. */
 export async function startOrganisation({ uncloned = [] }: OrganisationOptions = {}): Promise<FakeGithub> {
   const repository = makeRepository(join(temporaryFolder(), 'web'))
   const git = await serveGit(join(repository.folder, '..'))

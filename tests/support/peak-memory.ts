@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 
 /**
- * The most memory that a process held so far. Linux keeps it by process in `status`; `resourceUsage` would begin with the
- * peak of whoever started the process, which for a test that shares its process with others is far above ours.
+ * Returns the peak memory of a process so far. Linux tells it per process in `status`. `resourceUsage` would begin with the
+ * peak of the parent process, which is far higher when the test shares its process with others.
  */
 export function peakMegabytes(pid: number = process.pid): number {
   const status = `/proc/${pid}/status`

@@ -1,4 +1,4 @@
-/** The suite that every plugin gets: fixtures of raw records become rows, and a fake vendor is collected over HTTP. */
+/** The tests that every plugin gets: fixtures of raw records become rows, and a fake vendor is collected over HTTP. */
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { sql } from 'kysely'
@@ -19,7 +19,7 @@ import type { FakeSource } from './fake-source.ts'
 import { runSubtask } from './run-subtask.ts'
 
 type Values = Readonly<Record<string, unknown>>
-/** Table → rows, in the order of their first column; columns that are left out are not compared. */
+/** The expected rows of each table, ordered by their first column. Columns that are left out are not compared. */
 type Rows = Readonly<Record<string, readonly Values[]>>
 
 interface Scope {
@@ -30,7 +30,7 @@ interface Scope {
   readonly scopeConfig?: Values
 }
 
-/** A JSON file. A raw record is `{ record, input }`; `input` is what `forEach` gives, if the entity has it. */
+/** A JSON file. A raw record is `{ record, input }`, where `input` is what `forEach` yields if the entity has it. */
 interface Fixture extends Scope {
   readonly raw: Readonly<Record<string, readonly { readonly record: unknown; readonly input?: unknown }[]>>
   readonly rows: Rows
@@ -42,14 +42,14 @@ export interface VendorCase extends Scope {
   readonly connection: Values
   /** Starts the fake of the vendor. */
   readonly start: () => Promise<FakeSource>
-  /** Ids of all scopes that the vendor offers, in its order. */
+  /** Ids of all scopes that the vendor offers, in the vendor's order. */
   readonly remote?: readonly string[]
   readonly rows: Rows
 }
 
 const CONNECTION = 1
 const MOST_PAGES = 100
-/** Also those of a plugin that is not in the list of plugins. */
+/** Includes tables of a plugin that is not in the list of plugins. */
 const tablesWith = ({ tables }: Plugin) => [...new Set([...allTables, ...tables])]
 const specOf = ({ name, source }: Plugin): PluginSpec => {
   if (!source) throw new Error(`${name} is not a data source`)
@@ -82,7 +82,7 @@ async function expectRows(database: Database, rows: Rows): Promise<void> {
   }
 }
 
-/** Everything that `scope.remote` lists, through all pages and groups. */
+/** Returns everything that `scope.remote` lists, from all pages and groups. */
 async function remoteScopes(database: Database, plugin: Plugin): Promise<readonly RemoteEntry[]> {
   const spec = specOf(plugin)
   const settings = await connectionSettings(spec, CONNECTION, { database })
@@ -104,7 +104,7 @@ async function remoteScopes(database: Database, plugin: Plugin): Promise<readonl
   return listed(undefined).finally(() => client.close())
 }
 
-/** Each file of a `fixtures` folder: raw records in, rows out. */
+/** Checks each file of a `fixtures` folder: the raw records must become the given rows. */
 export function describeFixtures(plugin: Plugin, folder: string): void {
   describeEachDatabase(`${plugin.name}: raw records`, (test: TestDatabase) => {
     beforeAll(() => migrate(test.database, tablesWith(plugin)))
@@ -129,7 +129,7 @@ export function describeFixtures(plugin: Plugin, folder: string): void {
   })
 }
 
-/** Collects from a fake of the vendor, twice, and after a refusal. */
+/** Collects from a fake of the vendor twice, and once more after a refusal. */
 export function describeVendor({ plugin, connection, start, remote, rows, ...scope }: VendorCase): void {
   describeEachDatabase(`${plugin.name}: a fake vendor`, (test: TestDatabase) => {
     const steps = ['collect', 'extract', 'convert']

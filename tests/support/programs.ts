@@ -1,6 +1,7 @@
 /**
- * The programs that tests start, each as a few files: from the sources, most of what such a program does is to load a thousand
- * of them. They are made once for a state of the sources, and their folder is named after it, so that none is ever older.
+ * The programs that tests start, each bundled into a few files. Started from its sources, such a program would spend most of
+ * its time loading a thousand files. The bundles are made once per state of the sources. Their folder is named after that
+ * state, so a bundle is never outdated.
  */
 import { type ChildProcessByStdio, type SpawnOptions, spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -26,17 +27,17 @@ export const PROGRAMS: readonly string[] = [
   'tests/standstill/support/server-target.ts',
   'tests/workers/support/server-target.ts',
   'tests/workers/support/worker-target.ts',
-  // Plugins that these load by address.
+  // Plugins that the programs above load by address.
   'src/plugins/jenkins/plugin.ts',
   'tests/convergence/workshop/plugin.ts',
   'tests/workers/support/fleet-plugin.ts',
   'tests/workers/support/no-plugins.ts',
 ]
 
-/** Below it, one folder per state of the sources. */
+/** Contains one folder per state of the sources. */
 export const BUNDLES = join(root, 'node_modules/.cache/programs')
 
-/** All that may go into a program: paths from the repository. */
+/** Paths, relative to the repository, of all files that may go into a program. */
 export const sourcesOfPrograms = (): string[] => [
   ...['package.json', 'node_modules/.package-lock.json', 'scripts/bundle.ts', 'scripts/bundled-name.ts'],
   ...['src', 'tests'].flatMap((folder) =>
@@ -47,7 +48,7 @@ export const sourcesOfPrograms = (): string[] => [
   ),
 ]
 
-/** The folder of the programs as the sources are now. */
+/** The folder for programs made from the current sources. */
 export function wantedFolder(): string {
   const hash = createHash('sha256').update(root)
   for (const path of sourcesOfPrograms()) hash.update(`\0${path}\0`).update(readFileSync(join(root, path)))
@@ -56,7 +57,7 @@ export function wantedFolder(): string {
 
 let bundleFolder: string | undefined
 
-/** Asked once per process: what a test process has loaded itself is no newer. */
+/** Computed once per process: the code that a test process has loaded itself is no newer. */
 function folderOfBundle(): string {
   bundleFolder ??= wantedFolder()
   if (!existsSync(bundleFolder)) {
@@ -65,27 +66,27 @@ function folderOfBundle(): string {
     })
     if (made.status !== 0) throw new Error(`the programs of the tests cannot be made: ${made.stderr}`)
   }
-  // Those that nobody uses any more are removed.
+  // Marks the folder as used: folders that nobody uses any more are removed.
   const now = new Date()
   utimesSync(bundleFolder, now, now)
   return bundleFolder
 }
 
-/** The file to start, or to load, in place of a source: an absolute path, or one from the repository. */
+/** Returns the bundled file to start or load instead of a source. `source` is an absolute path or relative to the repository. */
 export function programFile(source: string): string {
   const program = (isAbsolute(source) ? relative(root, source) : source).replaceAll('\\', '/')
   if (!PROGRAMS.includes(program)) throw new Error(`${program} must be in the list PROGRAMS.`)
   return join(folderOfBundle(), bundledName(program))
 }
 
-/** What Node keeps of the files that it has compiled goes with them. */
+/** Keeps Node's compile cache in the same folder, so that both are removed together. */
 export const programEnvironment = () => ({ NODE_COMPILE_CACHE: join(folderOfBundle(), 'compiled') })
 
 interface StartOptions extends SpawnOptions {
   readonly flags?: readonly string[]
 }
 
-/** Starts a program, `source` as for `programFile`, whose errors are shown unless somebody asks for them. */
+/** Starts a program. `source` is as for `programFile`. Its errors are shown unless the caller reads them. */
 export function startProgram(
   source: string,
   parameters: readonly string[],
@@ -96,6 +97,6 @@ export function startProgram(
     ...options,
     env: { ...env, ...programEnvironment() },
   })
-  // As far as its caller has asked for pipes.
+  // The types promise pipes, which exist only if the caller asked for them.
   return child as ChildProcessByStdio<null, Readable, Readable>
 }

@@ -1,4 +1,4 @@
-/** Programs in Python that only extra checks need: each in its own environment below node_modules/.cache. */
+/** Installs Python programs that only extra checks need, each in its own environment below node_modules/.cache. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,11 +7,11 @@ const root = dirname(dirname(import.meta.dirname))
 
 export interface PythonProgram {
   readonly path: string
-  /** Why it cannot be had here; undefined when it is there. */
+  /** The reason why the program is not available here. Undefined if it is. */
   readonly problem: string | undefined
 }
 
-/** `requirement` without its version, which stands beside it: `moto[server]`. */
+/** Installs a program. `requirement` has no version, as in `moto[server]`: the version is a separate parameter. */
 export function installProgram(requirement: string, version: string, program: string): PythonProgram {
   const cache = join(root, 'node_modules/.cache', `${requirement.split('[')[0]}-${version}`)
   const path = join(cache, 'bin', program)

@@ -1,4 +1,4 @@
-/** A copy of the repository that tests may write into: its sources are copied, its packages are the same. */
+/** A copy of the repository that tests may write to. Its sources are copied, and it uses the same packages. */
 import { execFile } from 'node:child_process'
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
-/** To check the types of everything takes most of the time. */
+/** Put before copied sources, because checking all types would take most of the time. */
 const UNCHECKED = '// @ts-nocheck\n'
 const COPIED = ['package.json', 'tsconfig.json', 'biome.json', '.gitignore', 'src', 'scripts', 'tests', 'docs', 'demo']
 
@@ -15,13 +15,13 @@ export interface RepositoryCopy {
   readonly folder: string
   read(path: string): string
   write(path: string, text: string): void
-  /** Runs a program of the copy, or of its packages, there; gives its code and all that it printed. */
+  /** Runs a program of the copy, or of its packages, in the copy. Returns its exit code and everything that it printed. */
   run(file: string, ...parameters: string[]): Promise<{ readonly code: number; readonly printed: string }>
-  /** What the compiler says about these paths; what else there is was checked before it was copied. */
+  /** Compiles these paths and returns the compiler's messages. The other files were checked before they were copied. */
   compile(...paths: string[]): Promise<{ readonly code: number; readonly printed: string }>
 }
 
-/** Removed after the tests of the file. */
+/** Copies the repository. The copy is removed after the tests of the file. */
 export function copyRepository(): RepositoryCopy {
   const folder = mkdtempSync(join(tmpdir(), 'weir-copy-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))

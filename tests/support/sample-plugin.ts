@@ -1,4 +1,4 @@
-/** A small plugin for tests of the kit: issues with labels, from raw records to the domain. */
+/** A small plugin for tests of the plugin kit: issues with labels, from raw records to domain rows. */
 import { bigint, double, key, string, text, timestamp } from '../../src/database/table.ts'
 import { boards as domainBoards, issues as domainIssues, issueLabels as domainLabels } from '../../src/domain/ticket.ts'
 import { definePlugin } from '../../src/plugin-kit/define/define-plugin.ts'

@@ -1,4 +1,4 @@
-/** Private database servers for tests and benchmarks: own folder, own port, gone when the process that asked is gone. */
+/** Private database servers for tests and benchmarks. Each has its own folder and port, and ends with the process that asked for it. */
 import { type SpawnOptions, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -15,19 +15,19 @@ import { startEmbedded } from '../../src/database/embedded/embedded.ts'
 import { mysqlProgram } from './mysql-program.ts'
 
 export interface TestServer {
-  /** An administrator's address of a database that tests leave alone. */
+  /** The administrator's address of a database that tests leave alone. */
   readonly url: string
-  /** The address of a new, empty database. */
+  /** Creates an empty database and returns its address. */
   createDatabase(name?: string): Promise<string>
   dropDatabase(url: string): Promise<void>
-  /** Stops it as an administrator would, and starts it again at the same address. */
+  /** Stops the server as an administrator would, and starts it again at the same address. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
 export type Engine = 'postgres' | 'mysql'
 
-/** Why the engine cannot be started on this machine; undefined: it can. */
+/** The reason why the engine cannot be started on this machine. Undefined if it can. */
 export const missing: Record<Engine, () => string | undefined> = {
   postgres: () => undefined,
   mysql: () => (mysqlProgram() ? undefined : 'MariaDB is not installed'),
@@ -42,8 +42,8 @@ const MEMORY = '/dev/shm'
 const ROOM_BYTES = 4 * 1024 ** 3
 
 /**
- * Where servers of short tests keep their files: in memory if there is room. MariaDB makes a table by writing to the disk
- * several times and waiting for it; a database of ours has hundreds.
+ * The folder where servers of short tests keep their files: in memory if there is room. MariaDB waits for several disk writes
+ * per new table, and a database of Weir has hundreds of tables.
  */
 export function quickFolder(): string {
   if (process.env.FULL_SIZE === 'true' || !existsSync(MEMORY)) return tmpdir()
@@ -59,7 +59,7 @@ export async function startTestPostgres(parent: string = tmpdir()): Promise<Test
       settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
     })
     const pid = () => Number(readFileSync(join(folder, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0])
-    // The connection that holds it notices, and starts it again.
+    // The connection that holds the server notices that it ended, and starts it again.
     const restart = async () => {
       const before = pid()
       process.kill(before, 'SIGINT')
@@ -76,7 +76,7 @@ export async function startTestPostgres(parent: string = tmpdir()): Promise<Test
   }
 }
 
-/** MariaDB, unless the environment names a MySQL. */
+/** Starts MariaDB, or MySQL if the environment names one. */
 export async function startTestMariadb(parent: string = tmpdir()): Promise<TestServer> {
   const folder = mkdtempSync(join(parent, 'weir-test-mariadb-'))
   const data = join(folder, 'data')
@@ -90,13 +90,13 @@ export async function startTestMariadb(parent: string = tmpdir()): Promise<TestS
     const program = mysqlProgram()
     if (!program) throw new Error(missing.mysql())
     const [create, ...creating] = program.create(folder, options)
-    // It starts a server, too; see below.
+    // This command starts a server too, so it needs the temporary folder of its own as `--tmpdir` below.
     const made = await finished(create, creating, { cwd: folder, env: { ...process.env, TMPDIR: folder }, ...account })
     if (made.code !== 0) throw new Error(`${create}: ${made.printed}`)
     const [serve, ...parameters] = program.serve([
       ...options,
       `--pid-file=${pidFile}`,
-      // A server that starts deletes what looks like an old temporary table, be it another server's.
+      // A starting server deletes files that look like old temporary tables, even those of another server.
       `--tmpdir=${folder}`,
       `--log-error=${join(folder, 'log.err')}`,
       `--socket=${join(folder, 'socket')}`,
@@ -107,7 +107,7 @@ export async function startTestMariadb(parent: string = tmpdir()): Promise<TestS
       '--max-connections=300',
       '--innodb-flush-log-at-trx-commit=0',
       '--innodb-doublewrite=0',
-      // Our tables are made hundreds of times: in one file and without statistics on the disk, that takes half as long.
+      // Tests create our tables hundreds of times. In one file and without statistics on disk, that takes half as long.
       '--innodb-file-per-table=0',
       '--innodb-stats-persistent=0',
       '--innodb-buffer-pool-size=64M',
@@ -129,7 +129,7 @@ export async function startTestMariadb(parent: string = tmpdir()): Promise<TestS
           join(folder, 'log.err'),
         )
       } catch (error) {
-        // What still writes into its folder would hide why it failed.
+        // A server that still writes into its folder would hide the reason for the failure.
         await end('SIGKILL')
         throw error
       }
@@ -158,7 +158,7 @@ async function finished(program: string, parameters: readonly string[], options:
   return { code, printed: errors + output }
 }
 
-/** A shell that outlives us: when our end of the pipe closes, however we ended, it stops the server and tidies up. */
+/** Starts a shell that outlives this process. When our end of its pipe closes, however we ended, it kills the server and deletes its folder. */
 function reap(folder: string, pidFile: string): { finish: () => void } {
   const script = `cat >/dev/null; kill -9 $(head -n 1 "$1/$2") 2>/dev/null; sleep 1; rm -rf "$1"`
   const shell = spawn('sh', ['-c', script, 'sh', folder, pidFile], {
@@ -166,7 +166,7 @@ function reap(folder: string, pidFile: string): { finish: () => void } {
     stdio: ['pipe', 'ignore', 'ignore'],
   })
   shell.unref()
-  // A pipe is a socket here; only its handle keeps the process alive.
+  // This pipe is a socket whose handle keeps our process alive unless it is unreferenced.
   ;(shell.stdin as unknown as { unref(): void }).unref()
   const finish = () => {
     shell.kill('SIGKILL')
@@ -177,7 +177,7 @@ function reap(folder: string, pidFile: string): { finish: () => void } {
 
 type Run = (url: string, statement: string) => Promise<unknown>
 
-/** Makes and drops databases on a server that runs. */
+/** Creates and drops databases on a running server. */
 export function databasesOf(engine: Engine, url: string): Omit<TestServer, 'restart' | 'stop'> {
   const run = runStatement[engine]
   return {
@@ -206,7 +206,7 @@ async function runOnMysql(url: string, statement: string): Promise<unknown> {
   return connection.query(statement).finally(() => connection.end())
 }
 
-/** One statement on the server behind the address, with the driver itself: for what tests set up around our own code. */
+/** Runs one statement on the server at the address with the driver itself, for things that tests set up without Weir's own code. */
 export const runStatement: Record<Engine, Run> = { postgres: runOnPostgres, mysql: runOnMysql }
 
 async function untilAnswers(ask: () => Promise<unknown>, isRunning: () => boolean, log: string): Promise<void> {
@@ -216,7 +216,7 @@ async function untilAnswers(ask: () => Promise<unknown>, isRunning: () => boolea
       await ask()
       return
     } catch (error) {
-      // On a loaded machine a server that starts also lets a connection wait too long, or closes it.
+      // On a busy machine a starting server may let a connection wait too long, or close it.
       if (Date.now() > limit) throw error
     }
     await sleep(50)

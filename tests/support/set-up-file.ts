@@ -4,28 +4,28 @@ import fc from 'fast-check'
 import { afterAll, expect } from 'vitest'
 import { putEnvironmentBack } from './environment.ts'
 
-/** Generated tests are the same in every run, so that a red one is the change's fault; another seed searches elsewhere. */
+/** Generated tests are the same in every run, so a failure is caused by a change. Another seed searches elsewhere. */
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(process.env.FAST_CHECK_SEED ?? 20261115) })
 
-// Files share a process: what one of them sets must not reach the next.
+// Files share a process: settings that one file changes must not affect the next.
 const environment = { ...process.env }
 const globals = everybodysGlobals()
 const folder = process.cwd()
 const begun = processorSeconds()
 
-// Declared first, so it runs after the hooks of the file itself.
+// Declared first, so that it runs after the hooks of the file itself.
 afterAll(() => {
   putEnvironmentBack(environment)
   process.chdir(folder)
   noteProcessorTime()
-  // Node keeps what it compiled when a process ends by itself. Vitest ends ours.
+  // Node writes its compile cache only when a process ends by itself, and Vitest ends ours.
   flushCompileCache()
   const left = everybodysGlobals()
   const changed = Object.keys(globals).filter((name) => left[name] !== globals[name])
   expect(changed, 'globals that this file leaves changed: the next file would see them').toEqual([])
 })
 
-/** What a test may replace for a while, such as the clock. */
+/** The globals that a test may replace for a while, such as the clock. */
 function everybodysGlobals(): Readonly<Record<string, unknown>> {
   const { fetch, setTimeout, setInterval } = globalThis
   return {
@@ -40,7 +40,7 @@ function everybodysGlobals(): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Of this process and of its children that have ended, where the system tells. */
+/** Processor time of this process and of its ended children, if the system tells it. */
 function processorSeconds(): number {
   try {
     const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ') ?? []

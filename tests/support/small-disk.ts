@@ -1,4 +1,4 @@
-/** A disk that is really full: a file system of 20 MB. Only root may mount one, and not in every container. */
+/** A disk that is really full: a file system of 20 MB. Only root may mount one, and some containers forbid it. */
 import { spawnSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 export interface SmallDisk {
   readonly folder: string
-  /** Also while programs still have files open there. */
+  /** Works even while programs still have files open there. */
   release(): void
 }
 
@@ -22,14 +22,14 @@ export function mountSmallDisk(): SmallDisk | undefined {
   return undefined
 }
 
-/** Whether this machine lets us. */
+/** Returns whether this machine lets us mount a file system. */
 export const mayMount = (): boolean => {
   const disk = mountSmallDisk()
   disk?.release()
   return disk !== undefined
 }
 
-/** Fills it to the last byte; gives the way to free it. */
+/** Fills the disk to the last byte. Returns a function that frees it. */
 export function fillDisk(folder: string): () => void {
   const path = join(folder, 'filler')
   const file = openSync(path, 'w')

@@ -1,4 +1,4 @@
-/** An abort leaves nothing of the switch, and takes nothing that others need. */
+/** An abort removes everything of the switch and keeps everything that others need. */
 import { expect, test } from 'vitest'
 import { createSwitch } from '../../src/traffic/engine/store.ts'
 import type { Plan } from '../../src/traffic/model/plan.ts'
@@ -59,7 +59,7 @@ describeEachDatabase('after an abort', (database) => {
     await go(second!, 'prepare')
     await go(first!, 'abort', { confirm: 'only-0' })
     expect(modes()).toEqual(['true', 'true'])
-    // The other did not set it.
+    // The second switch did not set the mode, so its abort leaves the annotation in place.
     await go(second!, 'abort', { confirm: 'only-1' })
     expect(modes()).toEqual(['true', 'true'])
   })

@@ -26,7 +26,7 @@ describeEachDatabase('the clock of an operator is wrong', (database) => {
   const stage = setStage(database)
   const { start, go, now } = stage
   const later = (seconds: number) => (stage.clock = new Date(stage.clock.getTime() + seconds * 1000))
-  /** A laptop whose clock is so much ahead of AWS. */
+  /** An engine on a laptop whose clock is ahead of AWS by `skewMs`. */
   const laptop = (skewMs: number) => ({ ...stage.engine, now: () => new Date(stage.clock.getTime() + skewMs) })
   const from = (skewMs: number, id: string, action: Request['action'], more: Partial<Request> = {}) =>
     act(laptop(skewMs), id, { action, actor: 'ada', ...more })
@@ -41,7 +41,7 @@ describeEachDatabase('the clock of an operator is wrong', (database) => {
     test(`${name}: every dwell time is as long as it is`, LIMIT, async () => {
       const row = await start(dwells)
       await go(row, 'prepare')
-      // Begun by the laptop, judged by the server, and the other way round.
+      // One clock begins the step and the other judges it: first the laptop and then the server, and the other way round.
       await from(skew, row.id, 'advance')
       expect((await now(row)).verified_at).toEqual(stage.clock)
       for (const own of [skew, 0]) await expect(from(own, row.id, 'advance')).rejects.toThrow('must stay for 600 more')

@@ -6,7 +6,7 @@ import { setStage } from './support/stage.ts'
 
 const ACTION = 'alb.ingress.kubernetes.io/actions.web-switch'
 const LIMIT = { timeout: 240_000 }
-/** From the command to rules that are right. */
+/** From the command until the rules are right. */
 const LONGEST_MS = 10_000
 
 describeEachDatabase('the controller of the current cluster is down', (database) => {
@@ -23,7 +23,7 @@ describeEachDatabase('the controller of the current cluster is down', (database)
     while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20))
     return Date.now() - began
   }
-  /** As a webhook whose server answers no more, or says no. */
+  /** Refuses writes like a webhook whose server is down or says no. */
   const refuseWrites = (status: number) => {
     stage.world.current.intercept = (method) => (method === 'PATCH' ? status : undefined)
   }
@@ -207,7 +207,7 @@ describeEachDatabase('the controller of the current cluster is down', (database)
     backAgain()
     expect(stage.world.liveWeights()).toEqual([50, 50])
 
-    // What is refused before the first write changes no rule.
+    // An action that is refused before its first write changes no rule.
     down()
     stage.setHealth('unhealthy')
     await expect(go(row, 'advance', { directly: true, overrideGates: true, reason: 'again' })).rejects.toThrow('TS-H01')

@@ -16,7 +16,7 @@ import { startWorld, type World } from './support/world.ts'
 const folder = mkdtempSync(join(tmpdir(), 'weir-crash-'))
 const program = join(folder, 'crash-child.js')
 
-// One file instead of two thousand: dozens of processes are started from it.
+// Bundled into one file instead of two thousand, because dozens of processes are started from it.
 beforeAll(async () => {
   await build({
     configFile: false,
@@ -33,10 +33,10 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Dozens of processes on a machine that may be busy: a limit for what hangs, not a judgement of speed. */
+/** Dozens of processes on a machine that may be busy: the limit catches processes that hang, and does not judge speed. */
 const LONGEST_MS = 900_000
 
-/** Each engine has its own moment of death; together they are every moment that differs. */
+/** Each engine tests one moment of death. Together they cover every moment that differs. */
 const MOMENTS = ['after', 'before-result']
 
 describeEachDatabase('killed and started again', (database) => {
@@ -48,7 +48,7 @@ describeEachDatabase('killed and started again', (database) => {
     await world.close()
   })
 
-  /** How the process ended: the name of the signal, or its exit code. */
+  /** Returns how the process ended: the name of the signal, or its exit code. */
   const runChild = (row: SwitchRow, request: Request, open: string) =>
     new Promise<string>((resolve, reject) => {
       const child = spawn(process.execPath, [program, database.url, row.id, JSON.stringify(request), moment, open], {
@@ -63,7 +63,7 @@ describeEachDatabase('killed and started again', (database) => {
       )
     })
 
-  /** Repeats the action, each time killed a little later, until it gets through. */
+  /** Repeats the action, each time killed a little later, until it completes. Returns the number of kills. */
   async function survive(row: SwitchRow, request: Omit<Request, 'actor'>): Promise<number> {
     for (let kills = 0; ; kills++) {
       const before = (await journalOf(database.database, row.id)).at(-1)!
@@ -104,9 +104,9 @@ describeEachDatabase('killed and started again', (database) => {
     expect((await getSwitch(database.database, row.id)).state).toBe('cleaned-up')
     expect(world.liveWeights()).toBeUndefined()
     expect([...world.elb.groups.values()].some(({ name }) => name === world.plan.targetGroup.name)).toBe(false)
-    // Nothing was done twice.
+    // No call was made twice.
     expect(world.elb.calls).toEqual(['CreateTargetGroup', 'DeleteTargetGroup'])
-    // Attach, one step, detach, and the fields given back.
+    // Four writes: attach, one step, detach, and giving the fields back.
     expect(world.current.calls).toEqual(Array.from({ length: 4 }, () => 'PATCH Ingress web'))
     expect(world.target.calls).toEqual([
       'PATCH Ingress web',

@@ -12,7 +12,7 @@ describeEachDatabase('a clean-up that deleted the Ingress and got no further', (
   const stage = setStage(database)
   const { start, go, shift } = stage
 
-  /** Annotations that came while the switch was under way; then clean-up stops after the Ingress. */
+  /** Annotations arrive while the switch is under way. Then the clean-up stops after the Ingress is deleted. */
   async function cleanHalf(routes?: Routes) {
     const row = await start((plan) => {
       plan.cleanup.currentIngress = 'delete-ingress'
@@ -38,7 +38,7 @@ describeEachDatabase('a clean-up that deleted the Ingress and got no further', (
 
   test('rollback makes it as it was at that moment, with all weight on its Service', LIMIT, async () => {
     const { row, before } = await cleanHalf()
-    // At no moment may a rule of the new load balancer lead to the target.
+    // At no moment may a rule of the new load balancer send traffic to the target.
     const shares: number[] = []
     const put = stage.world.elb.putRule
     stage.world.elb.putRule = (...call) => {

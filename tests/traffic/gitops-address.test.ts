@@ -1,4 +1,4 @@
-/** Where git goes for the repository of a plan: to the address that was checked, however it is written. */
+/** Git connects to the address that was checked for a plan's repository, however the address is written. */
 import dns from 'node:dns'
 import { createServer } from 'node:http'
 import { syncBuiltinESMExports } from 'node:module'
@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openRepository } from '../../src/traffic/gitops/repository.ts'
 import { readPlan } from '../../src/traffic/model/plan.ts'
 
-/** Known to this process only: git cannot look it up. */
+/** Makes a name resolve in this process only: git cannot look it up. */
 function known(name: string, address: string): void {
   const { lookup } = dns.promises
   onTestFinished(() => {

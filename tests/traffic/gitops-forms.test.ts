@@ -63,7 +63,7 @@ describe('plain manifests', () => {
     expect(text).toContain('  name: web # of the shop team\n')
     expect(text).toContain('name: web-switch, port: { name: use-annotation }')
     const after = treeOf({ [path]: text })
-    // Once there, it is not written again.
+    // A file that already has the change is not written again.
     expect((await form.change(after, LIVE, attach(), false)).size).toBe(0)
     const attached = applyEdit(LIVE, attach())
     const back = await form.change(after, attached, detachEdit(attached, PLAN), false)
@@ -130,7 +130,7 @@ describe('a kustomization', () => {
         target: { group: 'networking.k8s.io', version: 'v1', kind: 'Ingress', name: 'web' },
       },
     ])
-    // The fake API server's own reading of a JSON patch.
+    // Apply only the second patch, the way the fake API server reads a JSON patch.
     const alone = {
       ...after,
       'overlay/kustomization.yaml': `resources: [../base]\npatches: [${JSON.stringify(patches[1])}]\n`,
@@ -201,7 +201,7 @@ describe('values of a chart', () => {
     const tree = treeOf({ 'values.yaml': text })
     expect((await form.change(tree, LIVE, attach(1), false)).size).toBe(0)
     const attached = applyEdit(LIVE, attach(0))
-    // The cluster has step 0 still, the values step 1, and step 2 is wanted.
+    // The cluster still has step 0, the values file has step 1, and step 2 is wanted.
     await expect(
       form.change(tree, attached, attachEdit(attached, PLAN, actionOfStep(PLAN, 2, ARN)), false),
     ).rejects.toThrow('was edited by hand')

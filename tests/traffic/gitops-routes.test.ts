@@ -1,4 +1,4 @@
-/** Several routes through one repository: each changes its own action, and none takes away what another wrote. */
+/** Several routes use one repository: each changes its own action, and none removes what another wrote. */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
@@ -80,7 +80,7 @@ describeOneDatabase('several routes through a repository', (database) => {
     await go(row, 'dns')
     await go(row, 'cleanup', stage.confirmed())
     expect((await now(row)).state).toBe('cleaned-up')
-    // Nobody but the tool wrote into the clusters, and what was attached is taken out again.
+    // Only the GitOps tool wrote to the clusters, and everything that was attached is removed again.
     expect([stage.world.current.calls, stage.world.target.calls]).toEqual([[], []])
     for (const { metadata, spec } of before) {
       const after = stage.ingress(metadata.name)

@@ -22,7 +22,7 @@ import { setStage } from './support/stage.ts'
 type GitSettings = NonNullable<Plan['gitops']>
 const PROPOSAL = 'weir/shop-web'
 
-/** An Ingress as people write it: comments, and lists that are not moved in. */
+/** An Ingress as people write it, with comments and with lists that are not indented. */
 const ingress = (group: string) => `# Owned by the shop team.
 apiVersion: networking.k8s.io/v1
 kind: Ingress
@@ -132,7 +132,7 @@ describeOneDatabase('a switch through a repository', (database) => {
     return row
   }
   const live = () => stage.world.liveWeights()
-  /** Whoever merges proposals, as soon as there are any. */
+  /** Merges proposals as soon as there are any, like a person would. */
   function startMerging(): void {
     let merged = ''
     const timer = setInterval(() => {
@@ -143,7 +143,7 @@ describeOneDatabase('a switch through a repository', (database) => {
     }, 15)
     stopMerging = () => clearInterval(timer)
   }
-  /** As if the plan had said so from the beginning: nothing here may depend on how fast this machine is. */
+  /** Changes the stored plan as if it had said so from the beginning, so that nothing depends on the speed of this machine. */
   const setTimeouts = (change: (gitops: GitSettings) => void) => {
     const plan = structuredClone(stage.world.plan)
     change(plan.gitops!)
@@ -192,11 +192,11 @@ describeOneDatabase('a switch through a repository', (database) => {
         'Traffic switch shop-web: step 3 of 3, the action is taken out',
         'Traffic switch shop-web: TargetGroupBinding web-switch is removed',
       ])
-      // Nobody but the tool wrote into the clusters.
+      // Only the GitOps tool wrote to the clusters.
       expect([stage.world.current.calls, stage.world.target.calls]).toEqual([[], []])
       expect(live()).toBeUndefined()
       const after = remote.files('main')
-      // All that stays is the setting that must not be taken back.
+      // Only the setting that must not be undone is left.
       const MULTI_CLUSTER = /^.*multi-cluster-target-group.*\n/m
       for (const [path, text] of before) {
         if (form === 'manifest') expect(after.get(path)!.replace(MULTI_CLUSTER, ''), path).toBe(text)
@@ -247,7 +247,7 @@ describeOneDatabase('a switch through a repository', (database) => {
     remote.squash(PROPOSAL, 'main')
     await go(row, 'advance')
     expect(live()).toEqual([90, 10])
-    // Declined.
+    // A proposal that is declined.
     const advancing = go(row, 'advance')
     while ([undefined, tip].includes(remote.head(PROPOSAL))) await new Promise((resolve) => setTimeout(resolve, 5))
     remote.git('update-ref', '-d', `refs/heads/${PROPOSAL}`)
@@ -265,7 +265,7 @@ describeOneDatabase('a switch through a repository', (database) => {
     await setTimeouts(never)
     await expect(go(row, 'advance')).rejects.toThrow('look at the tool that follows the branch')
     expect(remote.subjects('main')[0]).toContain('90/10')
-    // The cluster still says 100/0, as the rollback wants it: that is not enough.
+    // The cluster still says 100/0, which is what the rollback wants. That alone is not enough.
     expect((await go(row, 'rollback')).state).toBe('rolled-back')
     expect(remote.subjects('main')[0]).toBe('Traffic switch shop-web: rollback, weights 100/0')
     for (const reconciler of reconcilers) reconciler.isPaused = false
@@ -286,7 +286,7 @@ describeOneDatabase('a switch through a repository', (database) => {
     )
     const advancing = go(row, 'advance').catch((error: Error) => error.message)
     while (!existsSync(held)) await new Promise((resolve) => setTimeout(resolve, 5))
-    // As another process has it: with a copy of the repository of its own.
+    // Act like another process, which has its own copy of the repository.
     vi.resetModules()
     const { act: actElsewhere } = await import('../../src/traffic/engine/engine.ts')
     const { connect } = await import('../../src/traffic/engine/connect.ts')
@@ -408,7 +408,7 @@ describeOneDatabase('a switch through a repository', (database) => {
     )
     startMerging()
     const preparing = go(row, 'prepare').catch((error: Error) => error.message)
-    // Stopped before somebody merges the step itself.
+    // Stop before the step itself is merged.
     while (!remote.subjects('main')[0]!.includes('TargetGroupBinding')) await new Promise(setImmediate)
     stopMerging()
     const merged = remote.head(PROPOSAL)
@@ -427,7 +427,7 @@ describeOneDatabase('a switch through a repository', (database) => {
     while (remote.head(PROPOSAL) === tip) await new Promise((resolve) => setTimeout(resolve, 5))
     startMerging()
     expect((await aborting).state).toBe('aborted')
-    // The last proposal, which takes multi-cluster mode out again, was merged: nothing is left to merge.
+    // The last proposal, which removes multi-cluster mode, was merged: nothing is left to merge.
     const main = remote.files('main')
     expect(remote.head(PROPOSAL) === undefined ? main : remote.files(PROPOSAL)).toEqual(main)
     expect(remote.files('main').get('green/web.yaml')).not.toContain('multi-cluster')
@@ -451,7 +451,7 @@ describeOneDatabase('a switch through a repository', (database) => {
         if (end === 'done') return entries
         expect(end).toBe('killed')
         const { state, verified_at } = await now(row)
-        // Killed after its last word.
+        // Killed after its last journal entry.
         if (action === 'advance' && state === 'shifting' && verified_at !== null) return entries
         if (['prepared', 'rolled-back'].includes(state)) return entries
       }
@@ -471,7 +471,7 @@ describeOneDatabase('a switch through a repository', (database) => {
     ])
   })
 
-  /** What the server does before it takes a push to a branch. */
+  /** Sets a script that the server runs before it accepts a push to a branch. */
   function setHook(script: string): void {
     const hook = join(remote.url, 'hooks/update')
     mkdirSync(join(remote.url, 'hooks'), { recursive: true })
@@ -482,7 +482,7 @@ describeOneDatabase('a switch through a repository', (database) => {
   const allowPushes = () => rmSync(join(remote.url, 'hooks/update'))
 })
 
-/** After so many journal entries nothing reaches the database any more. */
+/** Fails every query after this many journal entries, as if the process had been killed. */
 function dyingAfter(entries: number): KyselyPlugin {
   let left = entries
   return {

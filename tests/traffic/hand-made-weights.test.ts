@@ -28,7 +28,7 @@ describeEachDatabase('somebody changes the weights at AWS', (database) => {
     })
     expect(written()).toBe(before)
     expect(stage.world.liveWeights()).toEqual([70, 30])
-    // Asking again changes nothing, and neither does it without a reason.
+    // Repeating the request changes nothing, and neither does accepting the live weights without a reason.
     await expect(go(row, 'advance')).rejects.toThrow('Drift')
     await expect(go(row, 'advance', { acceptLive: true })).rejects.toThrow('say why with --reason')
     expect(stage.world.liveWeights()).toEqual([70, 30])
@@ -60,14 +60,14 @@ describeEachDatabase('somebody changes the weights at AWS', (database) => {
     leaveTargetOut()
     await expect(go(row, 'advance')).rejects.toThrow('no rule of the load balancer names the target group any more')
     expect((await now(row)).state).toBe('paused')
-    // Nobody knows whether targets without a rule are healthy: the operator has to put it back, or to go back.
+    // Nobody knows whether targets without a rule are healthy: the operator has to restore the rule or roll back.
     await expect(go(row, 'advance', { acceptLive: true, reason: 'test' })).rejects.toThrow('TS-H01')
     stage.world.currentController.reconcile()
     expect(await go(row, 'advance')).toMatchObject({ step: 2 })
     await go(row, 'advance')
     setWeights(10, 90)
     await expect(go(row, 'advance')).rejects.toThrow(/Drift: 1 of 1 rules .*weights 10\/90/)
-    // The annotation says the right thing already, so that the controller sees nothing to do.
+    // The annotation is already right, so the controller sees nothing to do.
     await expect(go(row, 'advance', { acceptLive: true, reason: 'test' })).rejects.toThrow('--directly --reason')
     const last = await go(row, 'advance', { acceptLive: true, directly: true, reason: 'test' })
     expect(last.state).toBe('switched')

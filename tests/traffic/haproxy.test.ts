@@ -12,13 +12,13 @@ const REQUESTS = 4000
 if (!hasHaproxy && process.env.CI === 'true')
   throw new Error('HAProxy is not installed, and with CI=true it may not be left out.')
 
-/** What the rendered manifest of a step says, read back from its YAML. */
+/** Reads the forward action back from the YAML of a step's rendered manifest. */
 function annotationOf(plan: RoutePlan, step: number): ForwardAction {
   const file = renderPhase(plan, `step-${step}`).find(({ path }) => path.endsWith('current-ingress.yaml'))!
   return JSON.parse(parse(file.content).metadata.annotations[actionKey(plan.actionName)])
 }
 
-/** Four standard deviations of a share among so many draws. */
+/** Four standard deviations of the count for a share in this many draws. */
 const tolerance = (share: number, draws: number): number => 4 * Math.sqrt(draws * share * (1 - share))
 
 describe.skipIf(!hasHaproxy)('real traffic through HAProxy, driven by the rendered annotation', () => {
@@ -69,7 +69,7 @@ describe.skipIf(!hasHaproxy)('real traffic through HAProxy, driven by the render
         }
         shares.push(target / clients)
       }
-      // Nobody leaves, so that everybody keeps the cookie of the first step.
+      // No client leaves, so all keep the cookie of the first step.
       const simulated = simulate(plan, {
         clients,
         sessionSeconds: 1e12,
@@ -83,7 +83,7 @@ describe.skipIf(!hasHaproxy)('real traffic through HAProxy, driven by the render
       )
       expect(expected[2]).toBe(atFinalStep === 'disable' ? 1 : expected[2])
       for (const [index, share] of shares.entries()) {
-        // Both are one draw of so many clients.
+        // The real and the simulated share are one draw each, of the same number of clients.
         const spread = Math.max(tolerance(expected[index]!, clients), tolerance(0.1, clients)) / clients
         expect(Math.abs(share - expected[index]!)).toBeLessThanOrEqual(Math.SQRT2 * spread)
       }

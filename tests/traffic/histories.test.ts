@@ -1,4 +1,7 @@
-/** What can happen to a switch, in any order, and what everybody says about it afterwards. FULL_SIZE=true takes many more, HISTORIES=n and FAST_CHECK_SEED=n choose. */
+/**
+ * Random sequences of events on a switch, and whether every report about it agrees afterwards. FULL_SIZE=true runs many more.
+ * HISTORIES=n and FAST_CHECK_SEED=n choose them.
+ */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { SwitchRow } from '../../src/traffic/engine/store.ts'
@@ -10,10 +13,10 @@ import type { RouteName } from './support/many-routes.ts'
 import { setStage, withGates } from './support/stage.ts'
 
 const HISTORIES = Number(process.env.HISTORIES ?? (process.env.FULL_SIZE ? 200 : 12))
-/** One route as plans always had it, and several in every relation. */
+/** First a plan with a single route without a name. Then several routes, related in every possible way. */
 const ROUTES: readonly (readonly RouteName[])[] = [[], ['web', 'cart'], ['web', 'media'], ['web', 'cart', 'admin']]
 
-/** The plan waits a second for each effect, which a busy machine may not keep: as anybody would, it is asked again. */
+/** The plan waits a second for each effect, and a busy machine may be slower. Then the work is repeated, as a person would do. */
 async function persist<T>(work: () => Promise<T>): Promise<T> {
   for (let attempts = 1; ; attempts++) {
     try {
@@ -63,7 +66,7 @@ describeEachDatabase('histories of a switch', (database) => {
           const history: History = { stage, row, freeLease: () => freeLease(row.id), isAway: false, paths: [] }
           for (const step of operations) await perform(history, step)
 
-          // Morning: everything can be reached again.
+          // The faults end: everything can be reached again.
           stage.world.current.intercept = () => undefined
           stage.world.elb.intercept = () => undefined
           stage.world.currentController.isPaused = false
@@ -71,7 +74,7 @@ describeEachDatabase('histories of a switch', (database) => {
           stage.world.currentController.reconcile()
           await agree(stage, row)
           if (['aborted', 'cleaning'].includes((await stage.now(row)).state)) {
-            // Somebody gave the switch up: then nothing of it may be left.
+            // After an abort, nothing of the switch may be left.
             expect((await persist(() => giveUp(stage, row))).state).toBe('aborted')
           } else {
             expect((await persist(() => stage.go(row, 'rollback'))).state).toBe('rolled-back')
@@ -97,9 +100,9 @@ describeEachDatabase('histories of a switch', (database) => {
       ),
       {
         numRuns: HISTORIES,
-        // A controller that is away: only who looks at the rules themselves notices.
+        // In these examples the controller is often away, which only a look at the rules themselves shows.
         examples: [
-          // Nobody reconciles, and the webhook refuses: the rules go back all the same.
+          // Nobody reconciles and the webhook refuses, and yet the rules go back.
           [false, false, 2, [], [['controller', true], ['refused writes', 403, 4, 0], ['act', 'rollback'], ['watch']]],
           [false, false, 1, [], [['hand-made weights', 30, 0], ['act', 'advance'], ['watch']]],
           [
@@ -114,7 +117,7 @@ describeEachDatabase('histories of a switch', (database) => {
             ],
           ],
           [false, false, 2, [], [['controller', true], ['act', 'rollback'], ['watch']]],
-          // One route of three cannot be written while all go back.
+          // One route of three cannot be written while all of them go back.
           [false, false, 2, ROUTES.at(-1)!, [['refused writes', 403, 1, 2], ['act', 'rollback'], ['watch']]],
         ],
         seed: Number(process.env.FAST_CHECK_SEED ?? 21),

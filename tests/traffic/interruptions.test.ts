@@ -85,11 +85,11 @@ describeOneDatabase('in the middle of a switch', (database) => {
       ...stage.engine,
       now: () => new Date(stage.clock.getTime() + minutes * 60_000),
     })
-    // Behind: the step began in its future, so that it waits longer, never shorter.
+    // This clock is behind: the step began in its future, so it waits longer, never shorter.
     stage.engine = elsewhere(-10)
     await expect(go(row, 'advance')).rejects.toThrow('more seconds')
     stage.setHealth('unhealthy')
-    // A lease from a clock that runs ahead does not stop the watch from going back.
+    // A lease from a clock that is ahead does not stop the watch from rolling back.
     await database.database.kysely
       .updateTable('_weir_traffic_switches')
       .set({ lease_holder: 'another-machine:1', lease_until: new Date(Date.now() + 3_600_000) })

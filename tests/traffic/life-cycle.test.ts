@@ -53,7 +53,7 @@ describeEachDatabase('traffic switch', (database) => {
       .where('cicd_scope_id', '=', 'weir:TrafficSwitch:shop')
       .execute()
 
-  /** Takes a switch to a state by the shortest legal way. */
+  /** Takes a switch to a state by the shortest legal path. */
   async function reach(row: SwitchRow, state: string): Promise<void> {
     if (state === 'draft') return
     await go(row, 'prepare')
@@ -188,7 +188,7 @@ describeEachDatabase('traffic switch', (database) => {
         if (currentIngress === 'delete-ingress')
           world.current.update(world.current.get('Ingress', 'shop', 'web')!, (object) => object.spec.rules.pop())
         await reach(row, 'dns-switched')
-        // A target registered by hand keeps the clean-up waiting.
+        // A target that was registered by hand keeps the clean-up waiting.
         const [arn] = [...world.elb.groups.values()]
           .filter(({ name }) => name === world.plan.targetGroup.name)
           .map((group) => group.arn)
@@ -207,7 +207,7 @@ describeEachDatabase('traffic switch', (database) => {
         )
         expect((await rolledBack).state).toBe('rolled-back')
         const ingress = world.current.get('Ingress', 'shop', 'web')!
-        // The deleted one is made as it was at that moment: with the action.
+        // The deleted Ingress is created again as it was at that moment: with the action.
         expect(ingress.spec.rules[0].http.paths[0].backend.service).toEqual(
           currentIngress === 'delete-ingress'
             ? { name: 'web-switch', port: { name: 'use-annotation' } }
@@ -461,7 +461,7 @@ describeEachDatabase('traffic switch', (database) => {
       await deploy('one', 'SUCCESS')
       await expect(go(row, 'advance')).rejects.toThrow('too few to be sure')
       for (const id of ['two', 'three', 'four']) await deploy(id, 'FAILURE')
-      // Runs that made these deployments, told twice and counted once.
+      // Runs made these deployments too. Each was reported twice and counts once.
       for (const id of ['one', 'two']) {
         await deploy(`run ${id}`, 'SUCCESS')
         const rollout = { deployment_id: `run ${id}`, rollout_id: id, reason: 'run', is_counted: false }

@@ -63,7 +63,7 @@ describeOneDatabase('messages about switches', (database) => {
       text: `Traffic switch ${row.name}: preparing (prepare by ada)`,
     })
 
-    // What is older than an hour is history.
+    // No message is sent about events older than an hour.
     stage.setHealth('healthy')
     await stage.go(row, 'prepare')
     await tellOfSwitches(context, new Date(Date.now() + 2 * 3_600_000))

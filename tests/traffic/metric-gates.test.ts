@@ -82,7 +82,7 @@ describeOneDatabase('gates on CloudWatch', (database) => {
     [...stage.world.elb.rules.values()]
       .flatMap(({ action }) => ('groups' in action ? action.groups : []))
       .find(({ arn, weight }) => arn !== stage.group().arn && weight === 90)!.arn
-  /** So many minutes from now on, with these requests and errors a minute. */
+  /** Adds `count` minutes of metrics from now on, with these requests and errors per minute. */
   function minutes(count: number, requests: readonly [number, number], errors: readonly [number, number]): void {
     const from = Math.ceil(stage.clock.getTime() / 60_000) * 60
     for (let minute = 0; minute < count; minute++)

@@ -60,7 +60,7 @@ describeEachDatabase('a share of the traffic for a target without any healthy po
   test('a step whose targets die while it is made goes back at once, not when its time is over', LIMIT, async () => {
     const row = await start((plan) => (plan.verifyTimeoutSeconds = 3600))
     await shift(row, 1)
-    // Asked for rules with the weights of the step, AWS has lost the targets.
+    // The targets become unhealthy just when AWS is asked about them after the weights of the step were written.
     stage.world.elb.intercept = (action) => {
       if (action === 'DescribeTargetHealth' && stage.world.liveWeights()?.[1] === 50) stage.setHealth('unhealthy')
       return undefined

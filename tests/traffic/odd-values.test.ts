@@ -1,4 +1,4 @@
-/** Plans and manifests with a value of any kind in any place: findings, never a crash. */
+/** Plans and manifests with a value of any kind in any place give findings and never a crash. */
 import { expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { lintText } from '../../src/traffic/lint/text.ts'
@@ -10,7 +10,7 @@ const FEW: readonly unknown[] = [{ toString: 1, valueOf: 1 }, null, 'constructor
 const MORE: readonly unknown[] = [[[]], [null], 5, true, '', '__proto__', '{"type":"constructor"}']
 const ODD = process.env.FULL_SIZE === 'true' ? [...FEW, ...MORE] : FEW
 
-/** The value with each of its parts replaced by `odd` in turn, and its names by those of a prototype. */
+/** Yields the value with each of its parts in turn replaced by `odd`, and its names replaced by those of a prototype. */
 function* withOdd(value: unknown, odd: unknown): Generator<unknown> {
   yield odd
   if (value === null || typeof value !== 'object') return

@@ -146,7 +146,7 @@ test('the simulator is repeatable, adds up, and follows the weights without stic
   expect(result.errors).toBe(0)
 })
 
-// The figures of DevLake: long cookies defeat the shift, switching them off completes it at once.
+// Long-lived cookies defeat the shift, and switching them off completes it at once.
 test('stickiness holds clients back, and switching it off at the end lets them go', () => {
   const sticky = (
     atFinalStep: 'keep' | 'disable',

@@ -9,10 +9,10 @@ import { bindingSchema, ingressSchema } from '../../src/traffic/model/manifests.
 import { joinFiles, phasesOf, readmeOfPhases, renderPhase } from '../../src/traffic/render/render.ts'
 import { shopPlan } from './support/shop.ts'
 
-/** The controller's own schema, beside the repository where it is checked out for development. */
+/** The controller's own schema, if it is checked out beside the repository for development. */
 const CRD = new URL('../../../shared/reference/traffic/elbv2.k8s.aws_targetgroupbindings.yaml', import.meta.url)
 
-/** A CRD schema as the API server reads it with `fieldValidation=Strict`. */
+/** Converts a CRD schema to how the API server reads it with `fieldValidation=Strict`. */
 function strictSchema(node: any): any {
   if (Array.isArray(node)) return node.map(strictSchema)
   if (typeof node !== 'object' || node === null) return node

@@ -42,7 +42,7 @@ describeOneDatabase('under load', (database) => {
           }
           return total
         })()
-        // The controller is away: the next step stays in verification and keeps the switch.
+        // The controller is away, so the next step stays in verification and keeps the switch busy.
         world.currentController.isPaused = true
         const advancing = go(row, 'advance').catch((error: Error) => error)
         const verifications = async () =>

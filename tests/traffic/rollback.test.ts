@@ -15,7 +15,7 @@ describeOneDatabase('rollback always wins', (database) => {
   const { start, go, shift, now, journal, edit, setAction, setWeights } = stage
 
   type Fatal = (outside: Outside, die: () => Promise<never>) => Outside
-  /** A process that is killed at a call; its lease is free at once, as on the same machine. */
+  /** Simulates a process that is killed at a call. Its lease is free at once, as on the same machine. */
   async function kill(row: SwitchRow, action: Request['action'], fatal: Fatal): Promise<void> {
     await new Promise<void>((resolve) => {
       const die = (): Promise<never> => {
@@ -60,7 +60,7 @@ describeOneDatabase('rollback always wins', (database) => {
         ...outside,
         current: {
           ...outside.current,
-          // Between the look and the write somebody rolls back: 100/0 is what the advance has seen, too.
+          // A rollback happens between reading and writing the Ingress. The advance has also seen 100/0.
           patchIngress: async (...call: Parameters<typeof outside.current.patchIngress>) => {
             await go(row, 'rollback')
             edit((object) => (object.metadata.labels = { touched: 'yes' }))
@@ -181,7 +181,7 @@ describeOneDatabase('rollback always wins', (database) => {
         patchIngress: (...call) => outside.current.patchIngress(...call).then(die),
       },
     }))
-    // The controller sees the write by itself.
+    // The controller notices the write by itself.
     await expect.poll(() => stage.world.liveWeights(), { timeout: 60_000 }).toEqual([100, 0])
     expect((await go(row, 'abort', stage.confirmed())).state).toBe('aborted')
     expect(stage.ingress().metadata.annotations['alb.ingress.kubernetes.io/actions.web-switch']).toBeUndefined()
@@ -259,7 +259,7 @@ describeOneDatabase('rollback always wins', (database) => {
     stage.world.pointDnsAt('current')
     expect(await stage.deployments(again)).toMatchObject([{ result: 'SUCCESS' }])
     expect(await go(again, 'abort', stage.confirmed())).toMatchObject({ state: 'aborted', dns_confirmed_at: null })
-    // What was switched and came back is no success.
+    // A switch that moved and came back is not a success.
     expect(await stage.deployments(again)).toMatchObject([{ result: 'FAILURE' }])
   })
 

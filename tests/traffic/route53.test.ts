@@ -49,7 +49,7 @@ describeOneDatabase('the record is moved by us', (database) => {
   const later = (seconds: number): void => {
     stage.clock = new Date(stage.clock.getTime() + seconds * 1000)
   }
-  /** Everything on the target cluster, through the old load balancer. */
+  /** Sends everything to the target cluster, through the old load balancer. */
   async function switched(change: (plan: Plan) => void, seed: readonly ResourceRecordSet[] = []): Promise<SwitchRow> {
     const row = await start((plan) => {
       plan.steps = [plan.steps[0]!, plan.steps[3]!]
@@ -61,7 +61,7 @@ describeOneDatabase('the record is moved by us', (database) => {
     expect((await now(row)).state).toBe('switched')
     return row
   }
-  /** Repeats the action whenever it says that a TTL is not over yet. */
+  /** Repeats the action as long as it says that a TTL is not over yet. */
   async function patiently(row: SwitchRow, action: 'dns' | 'rollback'): Promise<SwitchRow> {
     for (let turns = 0; turns < 10; turns++) {
       try {
@@ -90,7 +90,7 @@ describeOneDatabase('the record is moved by us', (database) => {
     expect(stage.world.route53.batches).toEqual([`DELETE A ${HOST}., CREATE A ${HOST}.`])
 
     await expect(go(row, 'rollback')).rejects.toThrow('weights and record are back, but resolvers may lead')
-    // Weights first: they were right before the record was.
+    // The weights go back first: they were right before the record was.
     const effects = (await journal(row)).filter(({ kind, action }) => kind === 'result' && action === 'rollback')
     expect(effects.map(({ effect }) => effect).slice(-3)).toEqual(['rule-rolled-back', 'dns-record-0', 'dns-in-sync-0'])
     expect(records()).toEqual(before)
@@ -115,7 +115,7 @@ describeOneDatabase('the record is moved by us', (database) => {
     const places = () => all().map(({ AliasTarget }) => AliasTarget!.DNSName!.split('-1.')[0])
     const before = structuredClone(all())
     expect(places()).toEqual(['blue', 'blue-admin'])
-    // None waits for the TTL of the other.
+    // The records do not wait for each other's TTL.
     await expect(go(row, 'dns')).rejects.toThrow(/shop\.example\.com is changed.*\n.*admin\.example\.com is changed/)
     expect(places()).toEqual(['green', 'green-admin'])
     expect(stage.world.route53.batches).toHaveLength(2)
@@ -127,7 +127,7 @@ describeOneDatabase('the record is moved by us', (database) => {
     expect((await now(row)).state).toBe('rolling-back')
     later(60)
     expect((await tick(stage.engine, row.id)).state).toBe('rolled-back')
-    // What is put back is forgotten: the next move finds its own way back.
+    // A record that was restored is forgotten: the next move finds its own way back.
     expect((await now(row)).routes).not.toContain('undo')
   })
 
@@ -158,7 +158,7 @@ describeOneDatabase('the record is moved by us', (database) => {
       ['blue', 50],
       ['green', 50],
     ])
-    // From the middle, back to what stood there.
+    // From the middle, a rollback restores the original records.
     await expect(go(row, 'rollback')).rejects.toThrow('s more')
     expect(records()).toEqual(before)
     later(60)

@@ -1,4 +1,4 @@
-/** Several routes in one switch: they move together, and together they go back. */
+/** Several routes in one switch move together and roll back together. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -67,7 +67,7 @@ describeOneDatabase('several routes', (database) => {
             ? [entry.sequence]
             : [],
         )
-      // Four routes each time: the fourth of one kind is before the first of the other.
+      // With four routes, the fourth entry of one kind comes before the first entry of the next.
       for (const [action, first, then] of [
         ['prepare', 'preflight', 'target-group'],
         ['prepare', 'attach', 'rule-verified'],
@@ -157,7 +157,7 @@ describeOneDatabase('several routes', (database) => {
   })
 
   describe('killed', () => {
-    /** A process that never comes back from so many writes of an Ingress. */
+    /** An engine that stops forever at its `write`th write of an Ingress, as if it were killed. */
     const dyingAt = (write: number): { engine: Engine; died: Promise<void> } => {
       let left = write
       let die = (): void => {}
@@ -218,7 +218,7 @@ describeOneDatabase('several routes', (database) => {
       const row = await start()
       await shift(row, 2)
       const others = ['web', 'cart', 'media']
-      // Refused until the others are back, which they would never be if they waited for it.
+      // Refuse the write until the other routes are back. If they waited for this one, they never would be.
       stage.world.current.intercept = (method, kind, name) =>
         method === 'PATCH' &&
         kind === 'Ingress' &&
@@ -303,7 +303,7 @@ describeOneDatabase('several routes', (database) => {
         ...ROUTE_NAMES.map((name) => `targetsHealthy (${name})`),
         'approval',
       ])
-      // One of two: enough for the alarm to be silent, too few for the gate.
+      // One of two targets: enough to keep the alarm silent, too few for the gate.
       const { targets } = stage.group(routeOf('admin'))
       targets.set([...targets.keys()][0]!, 'unhealthy')
       await expect(go(row, 'advance')).rejects.toThrow(
@@ -455,7 +455,7 @@ describeOneDatabase('the worked example of the documentation', (database) => {
     const { plan, findings } = parsePlan(block.text)
     expect(findings).toEqual([])
     expect(lintPlan(plan!)).toEqual([])
-    // The name servers of the test; all else is as it is printed.
+    // Only the name servers are the test's. Everything else is as printed.
     const row = await stage.start(
       undefined,
       ({ dns }) => ({ ...plan!, dns: { ...plan!.dns, servers: dns.servers } }) as Plan,
@@ -525,10 +525,10 @@ describe('a plan of several routes on paper', () => {
 })
 
 describe('a plan of one route', () => {
-  // As the version before routes wrote it, apart from the blanks.
+  // The plan as the version before routes stored it, apart from white space.
   const stored = JSON.stringify(JSON.parse(readFileSync(new URL('fixtures/stored-plan.json', import.meta.url), 'utf8')))
 
-  /** In those days what a plan did not say was stored, too. */
+  /** That version also stored defaults that the plan did not mention. */
   const ofThen = shopPlan((plan) => {
     for (const step of plan.steps) step.onFail = 'pause'
   })

@@ -120,7 +120,7 @@ describeOneDatabase('at three in the morning', (database) => {
       await shift(row, 1)
       const guarded = [`conditions ${condition}`, 'transforms [{"type":"url-rewrite"}]']
       expect(guardsNow()).toEqual(guarded)
-      // Made stricter meanwhile, it holds for the action from the next step on, and until then it is drift.
+      // Conditions that become stricter meanwhile hold for the action from the next step on. Until then they are drift.
       edit((object) => (object.metadata.annotations[`${PREFIX}conditions.web`] = '[]'))
       expect(await tick(stage.engine, row.id)).toMatchObject({
         problem: expect.stringContaining('conditions.web-switch'),
@@ -277,7 +277,7 @@ describeOneDatabase('at three in the morning', (database) => {
       stage.engine = { ...stage.engine, pollMs: 20, progress: () => looks++ }
       await expect(go(row, 'advance')).rejects.toThrow('was not reached after 1 s')
       expect(looks).toBeGreaterThan(0)
-      // Every 20 ms it would be fifty.
+      // A look every 20 ms would mean fifty looks.
       expect(looks).toBeLessThan(20)
     })
 

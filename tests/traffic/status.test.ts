@@ -1,4 +1,4 @@
-/** What page and terminal say comes from the live rules. */
+/** The page and the terminal report the state of the live rules. */
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { describeStatus } from '../../src/cli/traffic/status-text.ts'
@@ -167,7 +167,7 @@ describeEachDatabase('how a switch stands', (database) => {
     await kysely.deleteFrom(schemaVersions.name).execute()
     await kysely
       .insertInto(schemaVersions.name)
-      // From before versions were listed.
+      // A version from before versions were listed.
       .values({ version: FIRST_LISTED - 1, hash: '', created_at: new Date() })
       .execute()
     await migrate(database.database, [])

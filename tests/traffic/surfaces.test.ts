@@ -43,7 +43,7 @@ const weir = (args: readonly string[], environment: Record<string, string> = {},
     child.stdin.end(input)
   })
 
-/** The same commands in this process: a database test needs many, and a process of its own costs a second each. */
+/** Runs the same commands in this process: a database test needs many, and a separate process costs a second each. */
 async function weirHere(database: Database, args: readonly string[]): Promise<Ended> {
   const [out, err] = [[] as string[], [] as string[]]
   const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((text) => out.push(String(text)) > 0)
@@ -325,7 +325,7 @@ describeOneDatabase('surfaces', (database) => {
       code: 4,
       err: expect.stringContaining('after the DNS switch is confirmed'),
     })
-    // The file says something else by now; going back does not ask it.
+    // The file has changed by now, but a rollback does not read it.
     expect(await weirHere(database.database, ['rollback', file])).toMatchObject({
       code: 0,
       out: expect.stringContaining(': rolled back, 100 % blue'),
@@ -346,7 +346,7 @@ describeOneDatabase('surfaces', (database) => {
     const file = join(folder, `${database.engine}-waiting.yaml`)
     writeFileSync(file, stringify(plan))
     await own.kysely.deleteFrom('_weir_traffic_claims').execute()
-    // The tests before it leave their action in the Ingress.
+    // Earlier tests leave their action in the Ingress.
     const prepared = await weirHere(own, ['prepare', file, '--accept-live', '--reason', 'test'])
     expect(prepared).toMatchObject({ code: 0 })
     const { id } = await getSwitch(own, 'waiting')
@@ -363,14 +363,14 @@ describeOneDatabase('surfaces', (database) => {
     while ((await gates()).length === 0 || polls < 100) await new Promise((resolve) => setTimeout(resolve, 5))
     expect((await gates()).map(({ detail }) => detail)).toEqual(['pending: waits for an approval'])
     const engine = { ...engineOn(own), pollMs: 5 }
-    /** Between two looks of the other. */
+    /** Repeats the work until it falls between two polls of the waiting command. */
     const inBetween = async (work: () => Promise<unknown>): Promise<unknown> => work().catch(() => inBetween(work))
     await inBetween(() => act(engine, id, { action: 'pause', actor: 'ada', reason: 'I saw something' }))
     await inBetween(() => approve(engine, id, 'ada'))
     const { code, err } = await ended
-    // Paused while it slept, or just when it had been told of the gate.
+    // The switch was paused while the command slept, or just after the command had read the gate.
     if (code !== 3) expect([code, err]).toEqual([4, expect.stringContaining('was paused meanwhile: I saw something')])
-    // Once, and again only when it had something else to say.
+    // The message is printed once, and again only when it changes.
     expect(err.match(/approval pending/g)!.length).toBeLessThan(5)
     expect(world.liveWeights()).toEqual([90, 10])
     expect((await getSwitch(own, id)).state).toBe('paused')

@@ -45,7 +45,7 @@ afterEach(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** What a cluster has besides Ingress and Service. */
+/** Seeds everything that a cluster has besides Ingress and Service. */
 function furnish(
   cluster: FakeCluster,
   zones: readonly string[],
@@ -96,11 +96,11 @@ async function start(
   Object.assign(process.env, world.environment)
   furnish(world.current, ['eu-central-1a'])
   furnish(world.target, zones)
-  // Both controllers have made their rules.
+  // Wait until both controllers have made their rules.
   while (world.elb.rules.size < 4) await new Promise(setImmediate)
   return world
 }
-/** The target's load balancer, on this machine. */
+/** Answers as the target's load balancer, on this machine. */
 async function answer(listener: RequestListener, isSecure = false): Promise<void> {
   const { key, certificate: cert } = createCertificate()
   const server = isSecure ? createSecureServer({ cert, key }, listener) : createPlainServer(listener)
@@ -333,7 +333,7 @@ describe('import', () => {
       (await imported({ service: 'web', ...more })).questions.map(({ field, choices }) => [field, ...choices])
     expect(await fields()).toEqual([['sourceSecurityGroup', 'sg-0123456789abcdef0', 'sg-0aaaaaaaaaaaaaaaa']])
     expect((await imported({ service: 'web' })).questions[0]!.hints).toEqual(['', ''])
-    // As the controller writes it for the Service of the Ingress.
+    // A binding as the controller writes it for the Service of the Ingress.
     world.current.seed({
       apiVersion: 'elbv2.k8s.aws/v1beta1',
       kind: 'TargetGroupBinding',
@@ -429,12 +429,12 @@ describe('the fake of ELBv2', () => {
   })
 })
 
-/** Elements of the fake's answers, held against the shapes of the vendor's own client. */
+/** Finds elements in the fake's answers that the shapes of the vendor's own client do not have. */
 async function unknownTo(requests: Record<string, Record<string, string>>) {
   const shapes = aws as unknown as Record<string, any>
   const [paths, unknown] = [new Set<string>(), [] as string[]]
   const resolve = (schema: any): any => (typeof schema === 'function' ? schema() : schema)
-  /** The child of a shape: a list names that of its members, a structure those of its fields. */
+  /** Finds a child of a shape: a list names the shape of its members, a structure those of its fields. */
   const childOf = (schema: any, name: string): any => {
     const shape = resolve(schema)
     if (name === 'member') return Array.isArray(shape) && shape[0] === 1 ? shape[4] : shape
@@ -478,7 +478,7 @@ describe('the command line', () => {
     expect(block!.match(/npx weir traffic \w+/g)).toEqual(
       ['import', 'lint', 'preflight'].map((name) => `npx weir traffic ${name}`),
     )
-    // The name servers are the only thing that a reader does not replace.
+    // The name servers are the only part that a reader does not replace.
     const servers = `sed -i 's/servers: \\[\\]/servers: ["${world.plan.dns.servers[0]}"]/' shop.yaml\n`
     const script = `npx() { shift; "${process.execPath}" "${MAIN}" "$@"; }\n${block!.replace('npx weir traffic lint', `${servers}npx weir traffic lint`)}`
     const { code, out, err } = await run('sh', ['-e', '-c', script])

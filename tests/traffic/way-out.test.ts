@@ -1,4 +1,4 @@
-/** What messages tell people to type must exist, and lead on. */
+/** Commands that messages tell people to type must exist and help. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { ElbError } from './support/fake-elbv2.ts'
 import { setStage } from './support/stage.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-/** These write commands for git, aws and kubectl, or read the arguments of a controller. */
+/** These files contain commands for git, aws and kubectl, or read the arguments of a controller. */
 const OF_OTHER_TOOLS = new Set(['gitops/repository.ts', 'render/render.ts', 'survey/controller-version.ts'])
 const sources = (folder: string): readonly { readonly path: string; readonly text: string }[] =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -18,7 +18,7 @@ const sources = (folder: string): readonly { readonly path: string; readonly tex
 const flagsOf = new Map(traffic.commands.map((each) => [each.name(), new Set(each.options.map(({ long }) => long))]))
 const allFlags = new Set([...flagsOf.values()].flatMap((flags) => [...flags]))
 
-/** Commands and flags in a text that the command line does not know. */
+/** Returns commands and flags in a text that the command line does not have. */
 function unknownIn(text: string): readonly string[] {
   const commands = [...text.matchAll(/npx weir traffic ([a-z]+)([^\n`'"|]*)/g)].flatMap(([, name = '', rest = '']) => {
     const flags = flagsOf.get(name)

@@ -1,4 +1,4 @@
-/** A database that a newer program has used is refused by every older one: also by the real one of the commit before. */
+/** Every older program refuses a database that a newer one has used. This is also tested with the real program of an earlier commit. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -47,7 +47,7 @@ describe('the list of schema versions', () => {
   })
 
   it('counts every table that the sources define', () => {
-    // 'preview' fits values for a page, and is no table.
+    // 'preview' fits values for a page, and is not a table.
     const known = new Set([...[schemaVersions, ...allTables].map(({ name }) => name), 'preview'])
     const defined = globSync('src/**/*.ts', { cwd: root })
       .filter((path) => !/\.test\.ts$|test-support/.test(path))
@@ -58,7 +58,7 @@ describe('the list of schema versions', () => {
   })
 })
 
-// A checkout may belong to another user than the one that runs the tests.
+// The checkout may belong to another user than the one who runs the tests.
 const git = (...parameters: string[]) =>
   spawnSync('git', ['-c', 'safe.directory=*', ...parameters], { cwd: root, maxBuffer: 1 << 28 })
 
@@ -69,7 +69,7 @@ const versionAt = (commit: string) =>
       .match(/^[0-9a-f]{64}$/gm) ?? []
   ).length
 
-/** The last commit with fewer versions; undefined where the history does not reach so far back. */
+/** The last commit with fewer versions, or undefined if the history is too short. */
 const older = git('log', '--first-parent', '-m', '--format=%P', '--', LIST)
   .stdout.toString()
   .split('\n')

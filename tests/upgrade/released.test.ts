@@ -1,4 +1,4 @@
-/** Databases of every released version, filled, and updated to this one; and of a version that is yet to come. */
+/** Databases of every released version are filled and updated to this version. A database of a future version is tested too. */
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ interface StoredTable {
   readonly rows: readonly StoredRow[]
 }
 
-/** The tables of a backup, without any knowledge of what they are today. */
+/** Reads the tables of a backup, without using their present definitions. */
 function storedTables(version: string): StoredTable[] {
   const tables: { line: TableLine; rows: StoredRow[] }[] = []
   for (const text of unpacked(version, 'rows.backup').trimEnd().split('\n')) {
@@ -47,7 +47,7 @@ function storedTables(version: string): StoredTable[] {
   return tables
 }
 
-/** As the released version left it. */
+/** Creates the database as the released version left it. */
 async function makeReleased(database: Database, version: string): Promise<void> {
   for (const statement of JSON.parse(unpacked(version, `${database.dialect.name}.json.gz`)) as string[]) {
     await sql.raw(statement).execute(database.kysely)
@@ -73,7 +73,7 @@ async function makeReleased(database: Database, version: string): Promise<void> 
   }
 }
 
-/** What is there now, as a backup would say it. */
+/** Returns the present rows, in the form of a backup. */
 async function rowsOf(database: Database, live: LiveTable | undefined, name: string): Promise<StoredRow[]> {
   const defined = allTables.find((table) => table.name === name)
   if (!defined) return []
@@ -125,7 +125,7 @@ describe.each(versions)('a database of %s', (version) => {
       const live = await database.describe()
       let compared = 0
       for (const { line, rows } of storedTables(version)) {
-        // The calendar goes on, and benchmarks are ours.
+        // Seeded tables are left out: the calendar is extended over time, and the benchmarks are Weir's own.
         if (seeds.has(line.table) || rows.length === 0) continue
         const now = await rowsOf(database, live.get(line.table), line.table)
         for (const row of rows) expect(now, line.table).toContainEqual(expect.objectContaining(row))

@@ -1,11 +1,11 @@
-/** Every page, light and dark: what axe-core finds, and names of odd kinds. */
+/** Every page, light and dark, passes axe-core, also with unusual names. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { problemsOfAccess } from './support/access.ts'
 import { describeClient } from './support/client.ts'
 import { type Filled, fill, ODD_NAME } from './support/filled.ts'
 import { addressOf, oddly, placesOfPages, settled } from './support/pages.ts'
 
-/** Two dozen pages, on a machine that does other things as well. */
+/** Two dozen pages, on a machine that is also busy otherwise. */
 const PATIENCE_MS = 600_000
 
 describeClient('every page', (client) => {

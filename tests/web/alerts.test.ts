@@ -28,7 +28,7 @@ describeClient('the page of alerts', (client) => {
     await row.getByText(/^Delivered just now: a test$/).waitFor()
     expect(await page.content()).not.toContain('word-of-honour')
 
-    // “Wrong” is the number, never the delivery.
+    // “Wrong” refers to the number, never to the delivery.
     const told = { kind: 'broken', body: '{}', state: 'sent', sent_at: new Date() }
     await insertRow(client.database.database.kysely, alertMessages, { alert_id: 1, ...told })
     await page.reload()

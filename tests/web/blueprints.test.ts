@@ -1,4 +1,4 @@
-/** Blueprints in a browser: when and what, and plans that somebody writes. */
+/** Blueprints in a browser: schedules, and plans written by hand. */
 import { expect, it } from 'vitest'
 import { startFakeGithub } from '../fake-github/fake-github.ts'
 import { startOrganisation } from '../support/organisation.ts'
@@ -32,7 +32,7 @@ describeClient('blueprints', (client) => {
     await plan.getByText('acme/web').first().waitFor()
     await page.keyboard.press('Escape')
 
-    // What is not saved outlives a page that is loaded again.
+    // Unsaved changes survive a reload of the page.
     await page.reload()
     await page.getByText('Your changes are not saved yet.').waitFor()
     await page.getByRole('button', { name: 'Save changes' }).click()
@@ -130,7 +130,7 @@ describeClient('blueprints', (client) => {
     await card.getByRole('button', { name: 'Delete acme/*' }).waitFor()
     expect(await selectors()).toEqual(stored)
 
-    // What joins at once would be lost with ticks that are not saved.
+    // A new selector takes effect at once and would be lost with unsaved changes, so adding one is disabled.
     await page.getByRole('checkbox', { name: 'acme/play-1' }).check()
     await card.getByText('Save what you changed above first').waitFor()
     expect(await card.getByRole('button', { name: 'Add a selector' }).isDisabled()).toBe(true)

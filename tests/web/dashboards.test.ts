@@ -1,4 +1,4 @@
-/** Dashboards in a browser: what they show, what is chosen, and what is behind it. */
+/** Dashboards in a browser: their content, choices, and the data behind them. */
 import { sql } from 'kysely'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, it } from 'vitest'
@@ -79,7 +79,7 @@ describeClient('dashboards', (client) => {
     expect(new URL(page.url()).searchParams.get('var-interval')).toBe('week')
     await panel(page, 'Deployment frequency').getByText(`of ${frequency.counted} items`).waitFor()
 
-    // A project stays chosen from dashboard to dashboard.
+    // The chosen project stays the same from dashboard to dashboard.
     await page.goto(`${client.server.url}/dashboards/dora?${RANGE}&var-project=project%201`)
     const other = await metric('deployment-frequency', 'project%201')
     await panel(page, 'Deployment frequency').getByText(`of ${other.counted} items`).waitFor()
@@ -119,7 +119,7 @@ describeClient('dashboards', (client) => {
     await drawer.getByRole('button', { name: 'Close' }).click()
     await drawer.waitFor({ state: 'detached' })
 
-    // A drag chooses a range.
+    // Dragging chooses a range.
     await chart.scrollIntoViewIfNeeded()
     const box = await placeOf()
     await page.mouse.move(box.x + box.width * 0.4, box.y + box.height / 2)

@@ -1,4 +1,4 @@
-/** Collected data in the browser: one record through the layers, and a field of one's own, mapped by a click and filled. */
+/** Collected data in the browser: one record through all layers, and a custom field that is mapped by a click and filled. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type FakeJira, issue, startFakeJira, USER } from '../jira/fake-jira.ts'
 import { describeOwnServer } from './support/client.ts'
@@ -95,7 +95,7 @@ describeOwnServer('data', (client) => {
     await page.getByText(/must be x_/).waitFor()
     await page.getByLabel('Column').fill('x_points')
     await page.getByRole('button', { name: 'Add and fill the field' }).click()
-    // It does both: the run that fills it has begun.
+    // The button does both: the run that fills the field has begun.
     await page.getByRole('heading', { name: /Fill issues\.x_points/ }).waitFor()
     await page.locator('header.head').getByText('done', { exact: true }).waitFor()
     await page.goto(`${client.server.url}/data?plugin=jira&connectionId=1&scopeId=5&table=issues&words=SHOP-2`)
@@ -108,7 +108,7 @@ describeOwnServer('data', (client) => {
     await row.getByRole('button', { name: 'Fill now' }).click()
     await page.getByRole('heading', { name: /Fill issues\.x_points/ }).waitFor()
 
-    // The same by the project's own run.
+    // The project's own run gives the same result.
     const { id } = await ask('POST', `/blueprints/${blueprintId}/trigger`)
     await page.goto(`${client.server.url}/runs/${id}`)
     await page.locator('header.head').getByText('done', { exact: true }).waitFor()

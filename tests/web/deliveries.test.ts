@@ -1,4 +1,4 @@
-/** Webhooks of a source on the page of its connection: from the secret to what came of a delivery. */
+/** Webhooks of a source on the page of its connection: from the secret to the result of a delivery. */
 import AxeBuilder from '@axe-core/playwright'
 import { expect, it } from 'vitest'
 import { type Delivery, signed } from '../fake-github/deliveries.ts'

@@ -138,7 +138,7 @@ describeOwnServer(
     })
 
     it('ends with signing out', async () => {
-      // What the page asks at that very moment is refused.
+      // A request that the page sends at that very moment is refused.
       expectComplaint('401')
       const page = await open('/')
       await page.getByLabel('Access token').fill(TOKEN)

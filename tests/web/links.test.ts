@@ -1,7 +1,4 @@
-/**
- * Every link and every button of every page leads somewhere, also where repositories cannot be cloned. FULL_SIZE=true walks
- * through the demo.
- */
+/** Every link and every button of every page works, also when repositories cannot be cloned. FULL_SIZE=true walks through the demo. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -13,11 +10,11 @@ import { addressOf, placesOfPages } from './support/pages.ts'
 import { kindOf, walkThrough } from './support/walk.ts'
 
 const PATIENCE_MS = 900_000
-/** With the organisation of the demo, which takes longer to collect. */
+/** Uses the organisation of the demo, which takes longer to collect. */
 const IS_WHOLE = process.env.FULL_SIZE === 'true'
-/** What the server answers itself. */
+/** An address that the server itself answers. */
 const SWAGGER = '/swagger'
-/** Forms that nobody filled in: the server says at which field. A run that another page began. And no clusters stand here. */
+/** Expected refusals: empty forms (the server names the field), a run that another page began, and missing clusters. */
 const REFUSED = [
   '/new, button “Test connection”',
   'of this blueprint is not finished yet: wait for it, or cancel it.',
@@ -89,7 +86,7 @@ describeClient('every link and button', (client) => {
     for (const round of ['others', 'deletes'] as const) {
       for (const address of pages) await walk.press(address, round)
     }
-    // The walk tells of answers that are refusals, and where each came from.
+    // The walk reports every refused request and the page that sent it.
     client.expectComplaint('Failed to load resource')
     expect([...walk.problems].filter((problem) => !REFUSED.some((part) => problem.includes(part)))).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** The first page, and the place of traffic switches. */
+/** The first page, and the list of traffic switches. */
 import { expect, it } from 'vitest'
 import { initialPlan } from '../../src/traffic/model/init.ts'
 import { describeClient, LONGEST_MS } from './support/client.ts'
@@ -18,10 +18,10 @@ describeClient('the overview', (client) => {
     const settings = { name: 'tidewater', endpoint: 'http://127.0.0.1:9/', token: 'x', authMethod: 'AccessToken' }
     const { body: made } = await client.server.ask('POST', '/plugins/github/connections', settings)
     await client.server.ask('POST', `/plugins/github/connections/${made.id}/test`)
-    // It fails: the connection is not there.
+    // The run fails because the connection does not exist.
     const plan = [[{ plugin: 'github', options: { connectionId: 99, name: 'acme/web' } }]]
     const { body: run } = await client.server.ask('POST', '/pipelines', { plan, blueprintId: project.blueprint.id })
-    // A page that is open already asks again now and then.
+    // An open page asks again only now and then.
     await expect
       .poll(async () => (await client.server.ask('GET', `/pipelines/${run.id}`)).body.status, { timeout: LONGEST_MS })
       .toBe('TASK_FAILED')
@@ -74,7 +74,7 @@ describeClient('traffic', (client) => {
     await page.getByText('90/10').first().waitFor()
     await page.getByText('Closes the draft for good').waitFor()
 
-    // Somebody else was quicker: what they did is told, not overrun. (Only a rollback always wins.)
+    // Somebody else was faster: their change is shown, not overwritten. (Only a rollback always wins.)
     const dialog = page.getByRole('dialog')
     const abort = async () => {
       await dialog.getByLabel('Type shop to confirm').fill('shop')

@@ -1,4 +1,4 @@
-/** Projects in a browser: from none to four keys that explain themselves. */
+/** Projects in a browser: from none to four keys with explanations. */
 import { execFileSync } from 'node:child_process'
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
@@ -54,13 +54,13 @@ describeClient('projects', (client) => {
     const link = drawer.getByRole('listitem').getByRole('link', { name: 'Data' })
     expect(await link.getAttribute('href')).toMatch(/^\/data\/record\?table=pull_requests&id=github%3A/)
     await page.reload()
-    // The row behind it, as it is stored and as it was sent.
+    // The row behind the item, as stored and as sent.
     await drawer.getByRole('listitem').getByRole('link', { name: 'Data' }).click()
     await page.getByRole('heading', { level: 1, name: 'A row of pull_requests' }).waitFor()
     await page.getByRole('region', { name: 'As sent' }).getByText('Came').waitFor()
     await page.goBack()
     await drawer.getByRole('link', { name: 'Choose a policy' }).waitFor()
-    // Those that count against the number, with the incident that each led to.
+    // The items that count against the number, with the incident that each led to.
     await page.goto(`${client.server.url}/projects/shop?explain=change-failure-rate`)
     await drawer.getByRole('button', { name: /they count against the number 1$/ }).click()
     await page.waitForURL(/reason=against/)
@@ -156,7 +156,7 @@ describeClient('projects', (client) => {
     await page.reload()
     await page.locator('pre').getByText('Bearer $WEIR_KEY').waitFor()
 
-    // Another project takes the same one, and does without a second key.
+    // Another project uses the same webhook, and needs no second key.
     await ask(client.server, 'POST', '/projects', { name: 'told as well' })
     await page.goto(`${client.server.url}/projects/told%20as%20well?tab=webhooks`)
     await page.getByText('change within a minute').waitFor()

@@ -1,4 +1,4 @@
-/** The reference of the API: everything is there, and a request that is tried there shows its answer. */
+/** The reference of the API is complete, and a request that is tried there shows its answer. */
 import { expect, it } from 'vitest'
 import { describeClient } from './support/client.ts'
 
@@ -14,7 +14,7 @@ describeClient('the reference of the API', (client) => {
     const { body: description } = await client.server.ask('GET', '/swagger/doc.json')
     const paths = Object.values<object>(description.paths)
     const page = await client.open('/swagger')
-    // All groups are folded at first, so that the page is there at once.
+    // All groups are folded at first, so that the page appears at once.
     const groups = page.locator('.opblock-tag')
     await groups.first().waitFor()
     const tags = new Set(paths.flatMap((methods) => Object.values(methods).flatMap(({ tags }) => tags)))

@@ -1,4 +1,4 @@
-/** The rollouts of a project in a browser: what counts, what was joined, undoing it, and what an update changed. */
+/** The rollouts of a project in a browser: counted ones, joined ones, undoing a join, and the changes by an update. */
 import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import { write } from '../../src/database/write.ts'
@@ -15,7 +15,7 @@ describeClient('rollouts', (client) => {
       metrics: [{ pluginName: 'dora', pluginOption: '', enable: true }],
     })
     await write(database, WORLD)
-    // As an update leaves it.
+    // The state that an update leaves.
     await sql`insert into _weir_number_changes (project_name, name, reason) values ('shop', 'rollouts', '')`.execute(
       database.kysely,
     )

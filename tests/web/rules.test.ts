@@ -1,4 +1,4 @@
-/** Rules: what patterns match of what is there, what a change does to the four keys, and who else is at it. */
+/** Rules: matches of patterns in collected data, the effect of a change on the four keys, and simultaneous editors. */
 import { expect, it } from 'vitest'
 import { describeClient, LONGEST_MS } from './support/client.ts'
 import { type Collected, collectOrganisation } from './support/collected.ts'
@@ -22,7 +22,7 @@ describeClient('rules', (client) => {
     const rule = page.locator('.rule').filter({ has: field })
     await rule.getByText('Nothing matches; there are').waitFor()
     await rule.getByRole('button', { name: 'production 10' }).waitFor()
-    // What is there is suggested, with the reason.
+    // Suggestions come from collected names, with the reason.
     await rule.getByText('Matches production (10).').waitFor()
     await rule.getByRole('button', { name: 'Use it' }).click()
     expect(await field.inputValue()).toBe('(?i)prod(.*)')
@@ -60,7 +60,7 @@ describeClient('rules', (client) => {
     await field.fill('(?i)(incident')
     await page.getByText('Not a pattern: missing closing ), at character 5.').waitFor()
     expect(await field.getAttribute('aria-invalid')).toBe('true')
-    // The server says no as well, and nothing is lost.
+    // The server refuses it too, and no input is lost.
     client.expectComplaint('400')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByRole('alert').getByText('does not compile').waitFor()
@@ -102,7 +102,7 @@ describeClient('rules', (client) => {
     await page.getByText('applies to what you chose').waitFor()
     await page.goto(new URL(`/sources/github/${shop.connectionId}/rules`, page.url()).href)
     await page.getByRole('row', { name: /مرحبا/ }).getByText('1 repository').waitFor()
-    // What nothing uses can go, and comes back.
+    // Rules that nothing uses can be deleted, and the deletion can be undone.
     await page.getByRole('button', { name: 'Delete rules of shop' }).click()
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByRole('link', { name: 'rules of shop' }).waitFor()

@@ -13,7 +13,7 @@ import { ask } from './support/shop.ts'
 const amounts = { issues: 6, pullRequests: 6, workflowRuns: 4, commits: 4, deployments: 2, releases: 1 }
 const startShopGithub = () => startFakeGithub({ world: { repositories: [{ name: 'acme/web', ...amounts }] } })
 
-/** The state of the run that the page is about. */
+/** Finds the state of the run in the page's header. */
 const state = (page: Page, word: string) => page.locator('header.head').getByText(word, { exact: true })
 const details = (page: Page) => page.getByRole('region', { name: 'GitHub · acme/web' })
 
@@ -74,7 +74,7 @@ describeClient('runs', (client) => {
     const id = await shop.run()
     const page = await client.open(`/runs/${id}`)
     await details(page).getByRole('progressbar', { name: 'Progress of this task' }).waitFor()
-    // Else the slow answer would wait for the run that comes after.
+    // Otherwise the slow answer would hit the next run.
     await expect.poll(() => github.waitingFaults, { timeout: LONGEST_MS }).toBe(0)
     await page.getByRole('button', { name: 'Cancel run' }).click()
     await state(page, 'cancelled').waitFor()
@@ -103,7 +103,7 @@ describeClient('runs', (client) => {
     expect(await alert.textContent()).toMatch(/token|401/i)
     const link = alert.getByRole('link', { name: 'Check connection' })
     expect(await link.getAttribute('href')).toBe(`/sources/github/${shop.connectionId}`)
-    // The lists that came are whole; the task that failed is missing all the same.
+    // The lists that arrived are complete, but the failed task is still reported.
     await page.goto(`${client.server.url}/runs/health`)
     const failed = page.getByRole('region', { name: 'Tasks that failed' })
     await failed.getByRole('heading', { name: /acme\/web/ }).waitFor()
@@ -174,7 +174,7 @@ describeClient('what is missing', (client) => {
   })
 })
 
-// That a run continues is tested on both databases, by tests/pipelines/kill.test.ts.
+// tests/pipelines/kill.test.ts checks on both databases that a run continues.
 describeOneDatabase('a page of a run whose server is started again', (test) => {
   let browser: Browser
   let github: FakeGithub
@@ -202,7 +202,7 @@ describeOneDatabase('a page of a run whose server is started again', (test) => {
     const second = await startLiveServer(test.url, { PORT: new URL(first.url).port }, folder)
     try {
       await state(page, 'done').waitFor()
-      // Each part of the page notices by itself, not all at the same moment.
+      // Each part of the page notices separately, not all at the same moment.
       await expect.poll(() => page.getByText('The server does not answer.').count(), { timeout: LONGEST_MS }).toBe(0)
     } finally {
       await second.stop()

@@ -5,7 +5,7 @@ import { pipelineLeases, servers } from '../../src/system/runs.ts'
 import { taskRuns } from '../../src/system/workers.ts'
 import { describeOwnServer } from './support/client.ts'
 
-/** What the form suggests, and something that it opens. */
+/** The suggestions of the form, each with a request that it allows. */
 const SUGGESTED = [
   ['Read numbers', 'viewer', 'GET', '/v1/metrics/deployment-frequency?project=shop'],
   ['Everything', 'viewer', 'GET', '/projects'],
@@ -36,7 +36,7 @@ describeOwnServer('the settings', (client) => {
         method === 'POST' ? {} : undefined,
         bearer,
       )
-      // It came through: what is refused then is refused for other reasons.
+      // The key was accepted: a refusal after that has other reasons.
       expect([401, 403], `${label}: ${text}`).not.toContain(status)
       expect(await client.server.ask('GET', '/rest/v1/audit', undefined, bearer)).toMatchObject({ status: 403 })
       await page.getByRole('button', { name: 'I have it' }).click()

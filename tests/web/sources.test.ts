@@ -1,4 +1,4 @@
-/** Connections and their scopes in a real browser, against the fake GitHub. */
+/** Connections and their scopes in a real browser, with the fake GitHub. */
 import AxeBuilder from '@axe-core/playwright'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -27,7 +27,7 @@ describeClient('connections', (client) => {
 
   const connections = async () => (await client.server.ask('GET', '/plugins/github/connections')).body as any[]
   const settings = () => ({ endpoint: `${github.url}/`, authMethod: 'AccessToken', token: DEFAULT_TOKEN })
-  /** One that is made beforehand, and tested. */
+  /** Creates and tests a connection beforehand. */
   async function made(name: string): Promise<number> {
     const { body } = await client.server.ask('POST', '/plugins/github/connections', { name, ...settings() })
     await client.server.ask('POST', `/plugins/github/connections/${body.id}/test`, {})
@@ -79,7 +79,7 @@ describeClient('connections', (client) => {
     await button(page, 'Test connection').click()
     await page.getByText('All 2 tokens work').waitFor()
     expect(await button(page, 'Save').isEnabled()).toBe(true)
-    // What was tested is not what would be saved.
+    // The tested settings differ from those that would be saved.
     await page.getByLabel('Endpoint').fill('http://127.0.0.1:9/')
     expect(await button(page, 'Save').isDisabled()).toBe(true)
   })
@@ -158,7 +158,7 @@ describeClient('connections', (client) => {
     await button(page, 'Save').click()
     await page.getByText('already called taken').waitFor()
     expect(await page.getByRole('textbox', { name: 'Name' }).getAttribute('aria-invalid')).toBe('true')
-    // Nothing that was typed is lost by loading the page again, but for secrets.
+    // A reload loses no input, except secrets.
     await page.reload()
     await expect.poll(() => page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('taken')
     expect(await page.getByLabel('Personal access tokens').inputValue()).toBe('')
@@ -283,10 +283,10 @@ describeClient('connections', (client) => {
     await button(drawer, 'Choose all 5,000').waitFor()
     const list = drawer.getByRole('region', { name: 'What GitHub offers' })
     let best = 0
-    // A machine that does something else at the time says nothing about the page.
+    // If the machine is busy, a low rate says nothing about the page, so it is measured several times.
     for (let attempt = 0; attempt < 5 && best < 30; attempt++) best = Math.max(best, await framesPerSecond(list))
     console.log(`sources: ${best.toFixed(0)} frames per second over ${MANY} remote scopes`)
-    // What makes it so, on a busy machine too: only what can be seen is drawn.
+    // The reason for the rate can be checked on a busy machine too: only visible rows are drawn.
     const drawn = await list.getByRole('checkbox').count()
     expect(drawn).toBeGreaterThan(5)
     expect(drawn).toBeLessThan(100)
@@ -327,10 +327,10 @@ describeClient('connections', (client) => {
   })
 })
 
-/** What a page does with `element`; tests know nothing of browsers' types. */
+/** The body of a function that a page calls with `element`. Tests have no browser types. */
 const inPage = (body: string) => new Function('element', body) as (element: unknown) => any
 
-/** Scrolls from top to bottom in a second, and counts what was drawn meanwhile. */
+/** Scrolls from top to bottom in a second, and counts the drawn frames. */
 const framesPerSecond = (list: Locator): Promise<number> =>
   list.evaluate(
     inPage(`return new Promise((resolve) => {

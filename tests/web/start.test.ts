@@ -1,4 +1,4 @@
-/** The guided start in a browser: from nothing to the four keys on screen, left and continued, and with a wrong token. */
+/** The guided start in a browser: from nothing to the four keys on screen, interrupted and continued, and with a wrong token. */
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { DEFAULT_TOKEN } from '../fake-github/fake-github.ts'
@@ -25,7 +25,7 @@ describeClient('the guided start', (client) => {
     await page.getByRole('button', { name: 'Connect GitHub' }).click()
     await heading(page, 'Connect GitHub')
 
-    // A wrong token is told before anything is saved.
+    // A wrong token is reported before anything is saved.
     client.expectComplaint('400')
     await fillConnection(page, { Endpoint: `${github.url}/`, 'Personal access tokens': `ghp_${'nope'.repeat(9)}` })
     await page.getByRole('button', { name: 'Test connection' }).click()
@@ -42,7 +42,7 @@ describeClient('the guided start', (client) => {
     await page.getByLabel('acme/web').first().check()
     await page.getByText('1 chosen').waitFor()
 
-    // Left in the middle, continued where it was: what was ticked is still ticked.
+    // After a reload the guide continues at the same step, with the same choices.
     await page.reload()
     await page.getByText('1 chosen').waitFor()
     await page.getByRole('button', { name: 'Continue with 1 repository' }).click()
@@ -55,7 +55,7 @@ describeClient('the guided start', (client) => {
     await incidents.locator('.tag.accent').getByText('incident').waitFor()
     await page.getByRole('button', { name: 'Save and continue' }).click()
 
-    // Another window begins where this one is: what is done is read from the server.
+    // Another window opens at the same step, because finished steps are read from the server.
     await heading(page, 'What does your team call it?')
     const other = await open('/start')
     await heading(other, 'What does your team call it?')
@@ -77,7 +77,7 @@ describeClient('the guided start', (client) => {
     expect(await key('Change failure rate').locator('.value').textContent()).toBe('10%')
     await key('Failed deployment recovery time').locator('.value').waitFor()
 
-    // A click on a number opens what it is made of, here.
+    // A click on a number opens its explanation on the same page.
     await page.getByTitle('What change failure rate is made of').click()
     const drawer = page.getByRole('dialog', { name: 'Change failure rate' })
     await drawer.getByRole('button', { name: /They count 10/ }).waitFor()
@@ -108,7 +108,7 @@ describeClient('the guided start', (client) => {
       await page.getByRole('checkbox', { name: 'GitHub' }).uncheck()
       await page.getByRole('button', { name: 'Create and collect' }).click()
       await page.getByText('Give it a name.').waitFor()
-      // A name that is taken is told at its place, and nothing is lost.
+      // A taken name is reported at its field, and no input is lost.
       client.expectComplaint('400')
       await page.getByRole('textbox', { name: 'Name of the project' }).fill('Shop 🛒 a/b%c')
       await page.getByRole('button', { name: 'Create and collect' }).click()

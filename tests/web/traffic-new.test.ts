@@ -1,4 +1,4 @@
-/** From nothing to a prepared switch on pages alone. */
+/** From nothing to a prepared switch, using only the pages. */
 import type { Page } from 'playwright-core'
 import { afterAll, expect, it } from 'vitest'
 import { stringify } from 'yaml'

@@ -50,7 +50,7 @@ describeOwnServer(
       await page.getByRole('img', { name: 'Share of green over time, now 0 %' }).waitFor()
       expect(world.liveWeights()).toEqual([100, 0])
 
-      // Aborted is a state of its own, in which there is nothing to reverse.
+      // Aborted is a separate state, in which there is nothing to reverse.
       await page.getByRole('button', { name: 'Abort' }).click()
       const dialog = page.getByRole('dialog')
       await dialog.getByLabel(`Type ${world.plan.name} to confirm`).fill(world.plan.name)
@@ -69,7 +69,7 @@ describeOwnServer(
       world.current.seed(ingress, 'kubectl-edit')
       client.expectComplaint('409')
       const page = await client.open(`/traffic/${id}`, { viewport: { width: 390, height: 844 } })
-      // The server, which looks now and then, pauses what drifted.
+      // The server checks now and then, and pauses a switch that drifted.
       await page
         .getByLabel('Headline')
         .getByText(/^(shifting|paused), 88 % blue, 13 % green/)

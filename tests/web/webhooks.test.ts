@@ -1,4 +1,4 @@
-/** Webhooks from their creation to what arrives, by the commands that the page offers. */
+/** Webhooks from their creation to their messages, with the commands that the page offers. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
@@ -28,7 +28,7 @@ describeClient('webhooks', (client) => {
     }
     await page.getByText('taken').nth(3).waitFor()
 
-    // Without what only the first page had: the key comes from the environment.
+    // The reloaded page no longer has the key: it comes from the environment.
     await page.reload()
     await page.getByText('It was shown when it was made').waitFor()
     const later = (await page.locator('pre.code').textContent()) ?? ''
@@ -54,7 +54,7 @@ describeClient('webhooks', (client) => {
     await drawer.getByText('answered with 400').waitFor()
     await drawer.getByText(/deploymentCommits/).waitFor()
     await drawer.getByText('"id": "d1"').waitFor()
-    // It has an address of its own.
+    // The drawer has its own address.
     await page.reload()
     await page.getByRole('dialog').getByText('answered with 400').waitFor()
   })

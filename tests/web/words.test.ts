@@ -1,4 +1,4 @@
-/** What pages say of numbers, without a browser. */
+/** Texts of pages about numbers, without a browser. */
 import { expect, it } from 'vitest'
 import { minutesInWords } from '../../src/metrics/value-words.ts'
 import { changeOf } from '../../web/dashboards/figure-rows.ts'

@@ -28,7 +28,7 @@ describeEachDatabase('a task that breaks down whatever runs it fails alone', (te
     vendor?.close()
   })
 
-  /** As a supervisor does: started again whenever it ends. */
+  /** Restarts the worker whenever it ends, as a supervisor does. */
   async function keepWorker(): Promise<void> {
     const worker = await fleet.worker({ concurrency: BOARDS })
     workers.add(worker)
@@ -38,7 +38,7 @@ describeEachDatabase('a task that breaks down whatever runs it fails alone', (te
     })
   }
 
-  /** One of the boards is deadly, and there before the others have their first page. */
+  /** Runs the boards. One of them is deadly, and starts before the others have their first page. */
   async function run(first: number, deadly: string) {
     vendor.latencyMs = 2500
     vendor.quick = new Set([first])
@@ -60,7 +60,7 @@ describeEachDatabase('a task that breaks down whatever runs it fails alone', (te
       const { id: taskId = 0 } = begun.tasks.find(({ options }) => options.boardId === first) ?? {}
       return selectRows(test.database.kysely, interruptions, (query) => query.where('task_id', '=', taskId))
     }
-    // From now on it is alone, and nobody waits for the others any more.
+    // From now on the deadly task runs alone, and the other boards are no longer slow.
     await until(async () => (await lossesOfFirst()).length >= 3)
     vendor.latencyMs = 50
     const pipeline = await until(async () => {
@@ -81,7 +81,7 @@ describeEachDatabase('a task that breaks down whatever runs it fails alone', (te
       `board ${first}: What ran this task broke down 4 times, the last time with no other`,
     )
     expect(others.map(({ status, message }) => [status, message])).toEqual(others.map(() => ['TASK_COMPLETED', '']))
-    // They were there when it happened, at least once.
+    // The other tasks were running when it happened, at least once.
     expect(others.every((task) => task.interruptions > 0)).toBe(true)
     expect(pipeline).toMatchObject({ status: 'TASK_PARTIAL', finishedTasks: BOARDS, beganAt: begun.beganAt })
     for (const { id, beganAt } of begun.tasks) expect(ended.find((task) => task.id === id)?.beganAt).toEqual(beganAt)
@@ -91,7 +91,7 @@ describeEachDatabase('a task that breaks down whatever runs it fails alone', (te
     expect(pipeline.interruptions).toBe(new Set(rows.map(({ incident }) => incident)).size)
     const own = rows.filter(({ task_id }) => task_id === guilty.id)
     expect(own.every(({ is_loss }) => is_loss)).toBe(true)
-    // Nothing else was there the last time.
+    // No other task was running the last time.
     expect(rows.filter(({ incident }) => incident === own.at(-1)?.incident)).toEqual([own.at(-1)])
     return own.map(({ cause }) => cause)
   }
@@ -109,7 +109,7 @@ describeEachDatabase('a task that breaks down whatever runs it fails alone', (te
     const server = await fleet.server()
     const causes = await expectJustice(await run(101, DEADLY.thread), 101)
     for (const cause of causes) expect(cause).toBe('out of memory (a thread may have 1024 MB)')
-    // The worker itself has lived on.
+    // The worker itself survived.
     expect(workers.size).toBe(1)
     await server.kill('SIGTERM')
   })

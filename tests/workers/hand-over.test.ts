@@ -35,7 +35,7 @@ describeEachDatabase('tasks of workers are handed over', (test) => {
   const runs = () => selectRows(test.database.kysely, taskRuns)
   const running = async () => (await runs()).filter(({ worker: holder, outcome }) => holder && !outcome)
   let first = 1
-  /** A run of so many boards; the vendor answers each request after so long. */
+  /** Starts a run of this many boards. The vendor answers each request after `latencyMs`. */
   async function run(name: string, count: number, latencyMs: number) {
     vendor.latencyMs = latencyMs
     vendor.answered.length = 0
@@ -64,7 +64,7 @@ describeEachDatabase('tasks of workers are handed over', (test) => {
     const { id } = await run('cancelled', 8, 5000)
     await until(async () => (await running()).length === 4)
     await server.kill('SIGKILL')
-    // No server is there to tell it.
+    // No server is there to pass on the cancellation.
     await fleet.control.services.pipelines.cancel(id)
     await until(async () => (await running()).length === 0)
     server = await fleet.server()
@@ -77,7 +77,7 @@ describeEachDatabase('tasks of workers are handed over', (test) => {
     const { id } = await run('drained', 6, 800)
     await until(async () => (await running()).length === 4)
     const other = fleet.worker({ drainMs: 0 })
-    // It has a minute, which is enough for what it runs, and takes nothing new.
+    // The worker has a minute, which is enough for its tasks, and takes no new ones.
     await worker.kill('SIGTERM')
     expect((await ended(id)).status).toBe('TASK_COMPLETED')
     expect(repeated()).toEqual([])
@@ -106,7 +106,7 @@ describeEachDatabase('tasks of workers are handed over', (test) => {
     const pipeline = await ended(id)
     expect(pipeline.status).toBe('TASK_COMPLETED')
     frozen.child.kill('SIGCONT')
-    // It joins again as another, and lives on.
+    // It joins again as another member, and continues.
     await until(async () => {
       const members = await selectRows(test.database.kysely, servers)
       return members.filter(({ role, holder }) => role === 'worker' && holder.includes(`#${frozen.child.pid}#`)).length

@@ -36,7 +36,7 @@ describeEachDatabase('workers that are killed', (test) => {
     await Promise.all(workers)
     const { id } = await control.services.pipelines.create({ name: 'all', plan: [tasks] })
     const state = () => control.services.pipelines.get(id)
-    // Spread over the run, by what the vendor has answered: the run is always in the middle.
+    // Kills are spread over the run by the number of the vendor's answers, so they always happen in the middle.
     const pagesInAll = SCOPES * vendor.pagesPerBoard
     for (let kills = 1; kills <= KILLS; kills++) {
       const moment = (pagesInAll * kills) / (KILLS + 2)
@@ -57,7 +57,7 @@ describeEachDatabase('workers that are killed', (test) => {
     expect(await count('_tool_fleet_items')).toBe(SCOPES * vendor.itemsPerBoard)
     const pages = new Set(vendor.answered)
     expect(pages.size).toBe(SCOPES * vendor.pagesPerBoard)
-    // Only tasks whose worker died ask again, for pages that it had not stored.
+    // Only tasks whose worker died request pages again, and only pages that were not stored.
     const repeated = vendor.answered.filter((page, index, all) => all.indexOf(page) !== index)
     const boards = new Set(repeated.map((page) => page.split('/')[0]))
     expect(boards.size).toBeLessThanOrEqual(KILLS * CONCURRENCY)

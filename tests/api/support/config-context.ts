@@ -21,7 +21,7 @@ import type { TestApi } from './test-api.ts'
 
 const SOMEBODY = { id: 'test', name: 'somebody', email: '', address: 'a test' }
 
-/** What the command line works with, on the database of a test. */
+/** The context of the command line, on the database of a test. */
 export const configContext = ({ control: { context, services } }: Pick<TestApi, 'control'>): ConfigContext => ({
   control: context,
   services,
@@ -37,7 +37,7 @@ const TABLES = [
   ),
 ]
 
-/** All rows that configuration is made of, whoever may have written them. */
+/** Returns all rows that make up the configuration, whoever wrote them. */
 export async function storedConfiguration({ kysely }: Database): Promise<Record<string, any[]>> {
   const rows: Record<string, any[]> = {}
   for (const { name } of [...TABLES, auditEntries]) rows[name] = await kysely.selectFrom(name).selectAll().execute()
@@ -48,10 +48,10 @@ export async function clearConfiguration({ kysely }: Database): Promise<void> {
   for (const { name } of TABLES) await sql`delete from ${sql.table(name)}`.execute(kysely)
 }
 
-/** MariaDB answers `innodb_trx` from a copy that it renews only when nobody has read it for 100 ms: ask less often. */
+/** MariaDB answers `innodb_trx` from a copy that it renews only if nobody has read it for 100 ms, so tests must ask less often. */
 export const LOCKS_ARE_KNOWN_AFTER = 250
 
-/** How many statements wait for a row that somebody else holds; asked at most every `LOCKS_ARE_KNOWN_AFTER` ms. */
+/** Counts the statements that wait for a row lock. Ask at most every `LOCKS_ARE_KNOWN_AFTER` ms. */
 export async function waitingForLocks({ kysely }: Database, engine: string): Promise<number> {
   const waits =
     engine === 'mysql'

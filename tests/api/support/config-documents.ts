@@ -1,8 +1,8 @@
-/** Configuration files compared: one way of writing what can be written in several. */
+/** Compares configuration files, by normalising settings that can be written in several ways. */
 import { parse, stringify } from 'yaml'
 import type { ConfigDocument } from '../../../src/config-as-code/document.ts'
 
-/** A file with these projects alone. */
+/** Returns the file with only these projects. */
 export const restricted = (file: string, names: readonly string[]): string => {
   const { projects, ...rest } = parse(file)
   return stringify({
@@ -11,7 +11,7 @@ export const restricted = (file: string, names: readonly string[]): string => {
   })
 }
 
-/** Those parts of a document that another one names. */
+/** Returns the parts of a document that another document also names. */
 export const onlyNamed = (
   { fields, connections, projects }: ConfigDocument,
   named: ConfigDocument,
@@ -44,7 +44,7 @@ const stages = (plan: readonly any[]) =>
     stage.map(({ plugin, subtasks, options }: any) => ({ plugin, subtasks: subtasks ?? [], options: options ?? {} })),
   )
 
-/** One way of writing what can be written in several. */
+/** Converts settings that can be written in several ways to one form. */
 export function normalised({ fields, connections, projects }: ConfigDocument, kept = new Map<string, any>()): any {
   const nonEmpty = <Item>(all: Record<string, Item>) =>
     Object.fromEntries(Object.entries(all).filter(([, each]) => Object.keys(each as object).length > 0))

@@ -1,4 +1,4 @@
-/** What tests of the contract share: names of fields, and how successes and failures look. */
+/** Shared by the contract tests: names of fields, and the form of successes and failures. */
 import { expect } from 'vitest'
 import type { TestApi } from './test-api.ts'
 
@@ -10,7 +10,7 @@ export const POLICY = ['skipOnFail', 'timeAfter', 'skipCollectors', 'fullSync']
 export const sorted = (...names: readonly string[]) => [...names].sort()
 export const keysOf = (record: object) => Object.keys(record).sort()
 
-/** Fails unless the answer has the status and the envelope, and says so much. */
+/** Fails unless the answer has the status, the envelope, and a message that matches `says`. */
 export async function refused(
   api: TestApi,
   [method, url, body]: readonly [method: string, url: string, body?: unknown],
@@ -26,7 +26,7 @@ export async function refused(
   expect(answer.body.message).toMatch(says)
 }
 
-/** What a POST created. */
+/** Sends a POST request and returns the created object. */
 export async function create(api: TestApi, url: string, body: unknown): Promise<any> {
   const answer = await api.ask('POST', url, body)
   expect(answer.status, answer.text).toBe(201)

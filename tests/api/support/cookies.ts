@@ -1,4 +1,4 @@
-/** Cookies of an answer by name, and back as a header. */
+/** Reads the cookies of an answer by name, and turns cookies back into a header. */
 export const cookiesOf = ({ headers }: { headers: Record<string, any> }): Record<string, string> =>
   Object.fromEntries(
     [headers['set-cookie'] ?? []].flat().map((line: string) => {

@@ -1,4 +1,4 @@
-/** An OpenID provider on this machine: one user, who always agrees. */
+/** An OpenID provider on this machine with one user, who always agrees. */
 import { createHash, createSign, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,9 +6,9 @@ import { text } from 'node:stream/consumers'
 
 export interface FakeProvider {
   readonly issuer: string
-  /** Claims about whoever signs in next. */
+  /** Claims about the next person who signs in. */
   person: Record<string, unknown>
-  /** What the user's browser does: follows the way to the provider, agrees, and is sent back with this query. */
+  /** Does what the user's browser does: opens the provider, agrees, and returns with this query. */
   approve(location: string): Promise<string>
   stop(): Promise<void>
 }
@@ -30,7 +30,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', issuer)
     const answer = (status: number, body: unknown) => {
-      // A connection that is kept could be closed by its time-out just as it is used again.
+      // A kept connection could be closed by its time-out just when it is used again.
       response.writeHead(status, { 'content-type': 'application/json', connection: 'close' })
       response.end(JSON.stringify(body))
     }

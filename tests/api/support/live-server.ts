@@ -1,4 +1,4 @@
-/** The real server, in a process of its own, asked over HTTP. */
+/** Starts the real server in a separate process, for requests over HTTP. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,6 @@ import { startCli } from '../../support/cli.ts'
 export interface LiveServer {
   readonly url: string
   readonly dataFolder: string
-  /** Everything that it printed. */
   output(): string
   ask(
     method: string,

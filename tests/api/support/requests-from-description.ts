@@ -1,4 +1,4 @@
-/** Requests that the description allows, nearly allows, or does not allow at all. */
+/** Generates requests that the description allows, nearly allows, or does not allow at all. */
 import fc from 'fast-check'
 
 export interface GeneratedRequest {
@@ -41,7 +41,7 @@ const anyValue = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
 )
 
-/** Follows the references of a description to what they name. */
+/** Follows the references of a description to the schemas that they name. */
 export const resolver = (document: any) => {
   const resolve = (schema: any): any => {
     if (!schema?.$ref) return schema
@@ -51,7 +51,7 @@ export const resolver = (document: any) => {
   return resolve
 }
 
-/** `local` is an address of this machine: nothing else may be asked. */
+/** Generates requests. `local` is an address of this machine, and no other may be contacted. */
 export function generatedRequests(document: any, local: string): fc.Arbitrary<GeneratedRequest> {
   const resolve = resolver(document)
   const addresses = fc.constantFrom(local, `${local}/`, 'ftp://127.0.0.1/', 'nonsense', '', 'http://169.254.169.254/')
@@ -74,7 +74,7 @@ export function generatedRequests(document: any, local: string): fc.Arbitrary<Ge
       return fc.constantFrom('2024-01-01T00:00:00Z', '2999-01-01', 'yesterday', '0001-01-01')
     return schema.type === 'string' ? anyText : anyValue
   }
-  /** Mostly as described, sometimes not. */
+  /** Generates values that mostly fit the schema, but sometimes not. */
   const loose = (schema: any, name: string, depth: number): fc.Arbitrary<unknown> =>
     fc.oneof(
       { weight: 12, arbitrary: valid(schema, name, depth) },
@@ -148,7 +148,7 @@ export function generatedRequests(document: any, local: string): fc.Arbitrary<Ge
           method: method.toUpperCase(),
           template,
           url: prefix + filled + (pairs.length > 0 ? `?${pairs.join('&')}` : ''),
-          // Now and then the end is missing.
+          // Sometimes the end of the body is missing.
           body: cut === 0 ? body?.slice(0, -1) : (body ?? undefined),
           headers: { 'content-type': type },
         }
@@ -157,12 +157,12 @@ export function generatedRequests(document: any, local: string): fc.Arbitrary<Ge
 
   const requests = Object.entries<any>(document.paths).flatMap(([template, methods]) =>
     Object.entries<any>(methods)
-      // These continue for as long as a run does, and nothing runs here.
+      // These answers last as long as a run does, and nothing runs here.
       .filter(() => !/\/events$|\/log$/.test(template))
       .map(([method, operation]) => requestOf(template, method, operation)),
   )
   return fc.oneof(...requests)
 }
 
-/** Clients take dots for a way up before they ask. */
+/** Clients resolve `.` and `..` in paths before they send a request. */
 const encode = (text: string) => (/^\.{1,2}$/.test(text) ? 'x' : encodeURIComponent(text.toWellFormed()))

@@ -1,12 +1,12 @@
-/** One request per route that its description allows, with values that the test knows in their places. */
+/** Builds one request per route that its description allows, filled with values that the test knows. */
 import type { LawfulRoute } from '../../../src/api/access/route-law.ts'
 import { resolver } from './requests-from-description.ts'
 
-/** By the name of a field or parameter. */
+/** Values by the name of a field or parameter. */
 export type Known = Readonly<Record<string, unknown>>
 const DEEPEST = 6
 
-/** The smallest value that the schema allows, with every known field in it. */
+/** Builds the smallest value that the schema allows, with every known field in it. */
 export function sampleOf(document: any, known: Known) {
   const resolve = resolver(document)
   const sample = (given: any, name = '', depth = 0): unknown => {
@@ -38,7 +38,7 @@ export interface SampleRequest {
   readonly body: unknown
 }
 
-/** `known` by the way that leads to the project may differ: an id is that of a blueprint, a run or a task. */
+/** Builds the request of a route. `known` may differ by the route's `reach`: an id can be that of a blueprint, a run or a task. */
 export function sampleRequest(
   document: any,
   { method, url }: Pick<LawfulRoute, 'method' | 'url'>,

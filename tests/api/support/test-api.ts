@@ -1,4 +1,4 @@
-/** The whole API on a test database, asked without a port. */
+/** The whole API on a test database, called without a port. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ export const SECRET_KEY = 'a key that is only used in tests'
 export interface Answer {
   readonly status: number
   readonly headers: Record<string, any>
-  /** Parsed when it is JSON. */
+  /** Parsed if it is JSON. */
   readonly body: any
   readonly text: string
 }
@@ -33,9 +33,8 @@ export interface TestApi {
   readonly server: FastifyInstance
   readonly control: ControlPlane
   readonly dataFolder: string
-  /** All that was logged so far. */
   log(): string
-  /** Asks, and holds the answer against the description of its route. */
+  /** Sends a request, and checks the answer against the description of its route. */
   ask(method: string, url: string, body?: unknown, sent?: Sent): Promise<Answer>
   close(): Promise<void>
 }
@@ -98,7 +97,7 @@ async function ask(server: FastifyInstance, method: string, url: string, body: u
 
 const checkers = new Map<string, AnswerChecker>()
 
-/** To write the description and to compile it takes longer than most tests: once for the same API, on either database. */
+/** Creating and compiling the description takes longer than most tests, so it is done once per API, for both databases. */
 function checkerOf(server: FastifyInstance, plugins: readonly Plugin[], environment: Environment): AnswerChecker {
   if (plugins !== allPlugins) return answerChecker((server as any).swagger())
   const key = JSON.stringify(environment)
@@ -109,7 +108,7 @@ function checkerOf(server: FastifyInstance, plugins: readonly Plugin[], environm
 
 type AnswerChecker = (method: string, url: string, answer: Answer) => void
 
-/** Templates of the description, the more exact ones first. */
+/** Checks answers by the templates of the description. More exact templates come first. */
 function answerChecker(document: any): AnswerChecker {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)
@@ -128,7 +127,7 @@ function answerChecker(document: any): AnswerChecker {
     const path = url.replace(/^\/api(?=\/)/, '').split('?')[0] as string
     const found = templates.find((each) => each.pattern.test(path) && document.paths[each.path][method.toLowerCase()])
     if (!found || url.includes('/rest/')) return
-    // Never reached a route: a parameter was empty.
+    // The request never reached a route, because a parameter was empty.
     if (status === 301 || status === 307 || text === '404 page not found') return
     const { responses } = document.paths[found.path][method.toLowerCase()]
     const at = responses[status] ? status : 'default'

@@ -1,6 +1,6 @@
 import type { Answer, TestApi } from './test-api.ts'
 
-/** Sends a form as browsers and curl do. A file is text or bytes; absent: a form without one. */
+/** Sends a form as browsers and curl do. A file is text or bytes. Without a file the form has none. */
 export async function upload(
   api: TestApi,
   method: 'POST' | 'PUT',
@@ -9,7 +9,7 @@ export async function upload(
   fields: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
   const form = new FormData()
-  // The file first: fields may come after it.
+  // The file comes first, because fields may follow it.
   if (file !== undefined) form.append('file', new Blob([file as string], { type: 'text/csv' }), 'upload.csv')
   for (const [name, value] of Object.entries(fields)) form.append(name, value)
   const encoded = new Response(form)
@@ -18,5 +18,5 @@ export async function upload(
   })
 }
 
-/** Lines of cells as CSV; cells that need quotes are given with them. */
+/** Joins lines of CSV. Cells that need quotes are passed with quotes. */
 export const lines = (...each: readonly string[]): string => `${each.join('\n')}\n`

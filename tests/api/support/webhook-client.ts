@@ -10,7 +10,7 @@ export const BASE = '/plugins/webhook'
 export const SHA = 'e4d7a1c0ffee00000000000000000000000000aa'
 export const URL = 'https://example.org/acme/shop'
 
-/** One clock for all: spans between moments of a message are whole minutes. */
+/** One clock for all messages, so that the time between two moments is always whole minutes. */
 const NOW = Date.now()
 const minutesAgo = (minutes: number) => new Date(NOW - minutes * 60_000).toISOString()
 export const deployment = (id: string, changes: object = {}) => ({
@@ -38,7 +38,7 @@ export const pullRequest = (pullRequestKey: number, changes: object = {}) => ({
   ...changes,
 })
 
-/** `api` may be started later than this is made. */
+/** `api` may be started after this client is made. */
 export function webhookClient(api: () => TestApi, database: () => Database) {
   async function connect(name: string): Promise<any> {
     const { status, body } = await api().ask('POST', `${BASE}/connections`, { name })

@@ -1,6 +1,6 @@
 /**
- * An S3-compatible store on 127.0.0.1: lists, ranges and uploads in parts. It calculates the signature of each request itself, from
- * Amazon's public description of Signature Version 4, and refuses any that differs.
+ * An S3-compatible store on 127.0.0.1 with lists, ranges and multipart uploads. It calculates the signature of each request
+ * itself, from Amazon's public description of Signature Version 4, and refuses any other signature.
  */
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -9,7 +9,7 @@ import { listening } from '../../support/listening.ts'
 export const S3_KEYS = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'planted+secret/of-the-store' }
 const REGION = 'eu-central-9'
 const SMALLEST_PART = 5 * 1024 ** 2
-/** So that most lists have more pages than one. */
+/** So small that most lists have several pages. */
 const PAGE = 2
 
 interface Upload {
@@ -19,14 +19,14 @@ interface Upload {
 }
 export interface FakeS3 {
   readonly url: string
-  /** What a command needs in its environment. */
+  /** The environment variables that a command needs to use the store. */
   readonly environment: Readonly<Record<string, string>>
   readonly objects: Map<string, Buffer>
   readonly uploads: Map<string, Upload>
   readonly requests: string[]
-  /** Bytes that still fit. */
+  /** The number of bytes that still fit. */
   room: number
-  /** So many of the next requests are answered 503, or not at all. */
+  /** This many of the next requests are answered with 503, or not at all. */
   failures: { count: number; how: 'busy' | 'cut' }
   /** Called before each request is answered. */
   onRequest: (line: string) => unknown

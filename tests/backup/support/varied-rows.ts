@@ -1,4 +1,4 @@
-/** Rows whose values are easily changed on the way, and what belongs to them. */
+/** Rows with values that are easily changed on the way, and the rows that belong to them. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -51,7 +51,7 @@ export async function fill(database: Database): Promise<void> {
     raw.row({ params, data: Buffer.from('{"id":1,"title":"Fix"}'), url: '', record_key: '1', input_key: '' }),
     raw.row({ params, data: Buffer.from([0, 255, 254, 10, 13]), url: '', record_key: '2', input_key: '' }),
   ])
-  // The newest is gone: its number is not given again.
+  // The newest row is deleted, and its number is not used again.
   await sql`delete from ${sql.table(raw.name)} where record_key = '2'`.execute(database.kysely)
   await write(database, [raw.row({ params, data: Buffer.from([0, 255]), url: '', record_key: '3', input_key: '' })])
   await sql`delete from ${sql.table(raw.name)} where record_key = '3'`.execute(database.kysely)

@@ -1,4 +1,4 @@
-/** Code hosts that the same tests and the same benchmark are attributed to, each with its fake in a process of its own. */
+/** Code hosts that share the same tests and the same benchmark. Each has its fake in a separate process. */
 import type { Database } from '../../../src/database/database.ts'
 import type { Plugin } from '../../../src/plugin-kit/spec/plugin.ts'
 import type { Progress, Subtask } from '../../../src/plugin-kit/spec/subtask.ts'
@@ -14,7 +14,7 @@ import * as github from './github.ts'
 
 export interface SpawnedHost {
   connect(database: Database): Promise<void>
-  /** Between what is there and what was stored; empty when all of it was, and nothing else. */
+  /** Returns the differences between the fake and the database. It is empty if everything was stored and nothing else. */
   differences(database: Database): Promise<Record<string, unknown>>
   state(): Promise<{ readonly requests: RequestLog; readonly violations: readonly unknown[] }>
   clearRequests(): Promise<void>
@@ -25,7 +25,7 @@ export interface Size {
   readonly issues?: number
   readonly runs?: number
   readonly jobs?: number
-  /** Deployments, releases and the like. */
+  /** The number of deployments, of releases, and of similar records. */
   readonly others?: number
   readonly users?: number
 }
@@ -39,12 +39,12 @@ interface RunOptions {
 }
 export interface CodeHost {
   readonly plugins: readonly Plugin[]
-  /** With so many requests at a time. */
+  /** Returns the plugin with this many requests at a time. */
   atOnce(concurrency: number): Plugin
   run(database: Database, plugin: Plugin, options: RunOptions): Promise<unknown>
-  /** Of all collectors, those that ask at the same addresses as others. */
+  /** Collectors that ask at the same addresses as other collectors. */
   readonly alike: readonly string[]
-  /** Pull or merge requests, and what hangs on each: with the extraction in between that tells which there are. */
+  /** Subtasks for pull or merge requests and their parts, including the extraction between them that tells which requests exist. */
   readonly changes: readonly string[]
   spawn(size: Size, spawning?: Spawning): Promise<SpawnedHost>
 }
@@ -56,7 +56,7 @@ export const CODE_HOSTS: Readonly<Record<'github' | 'gitlab', CodeHost>> = {
     plugins: github.plugins,
     atOnce: github.githubAtOnce,
     run: github.runGithub,
-    // Statistics are asked for at the same address as the commits of deployments.
+    // Statistics are requested at the same address as the commits of deployments.
     alike: ['Collect Commit Stats'],
     changes: [
       'Collect Pull Requests',

@@ -1,10 +1,10 @@
-/** Collects from a code host and prints a line for every page, for a test that kills it somewhere on the way. */
+/** Collects from a code host and prints a line for every page, for a test that kills it on the way. */
 import { appendFileSync, readFileSync } from 'node:fs'
 import { openDatabase } from '../../../src/database/open.ts'
 import { peakMegabytes } from '../../support/peak-memory.ts'
 import { CODE_HOSTS, type CodeHostName } from './code-hosts.ts'
 
-/** `journal` names the subtasks that are finished; as in a pipeline, they are not run again. */
+/** `journal` names the finished subtasks. As in a pipeline, they do not run again. */
 const [host = 'github', url = '', concurrency = '1', journal = ''] = process.argv.slice(2)
 const { atOnce, run, alike } = CODE_HOSTS[host as CodeHostName]
 const database = await openDatabase(url)

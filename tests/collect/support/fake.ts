@@ -5,12 +5,12 @@ import type { RepositoryOptions } from '../../fake-github/world/settings.ts'
 import type { TestDatabase } from '../../support/databases.ts'
 import { type Connected, connect, emptyTables, NAME, prepare } from './github.ts'
 
-/** Few of everything. */
+/** A few records of each kind. */
 export const SMALL: RepositoryOptions = {
   ...{ name: NAME, issues: 20, pullRequests: 20, workflowRuns: 5, deployments: 3, releases: 2, commits: 3 },
 }
 
-/** For the tests of one block: an empty database each, and a fake that sees only requests that GitHub would accept. */
+/** Prepares an empty database for each test of a block, and checks that the fake saw only requests that GitHub would accept. */
 export function useFake(test: TestDatabase) {
   let running: FakeGithub | undefined
   beforeAll(() => prepare(test.database))

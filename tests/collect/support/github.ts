@@ -1,4 +1,4 @@
-/** Collects from a fake GitHub as a pipeline would, and tells what was stored, of whichever code host. */
+/** Collects from a fake GitHub as a pipeline would, and reads what was stored. Tests of other code hosts use the reading parts too. */
 import { sql } from 'kysely'
 import type { Database } from '../../../src/database/database.ts'
 import { migrate } from '../../../src/database/migrate.ts'
@@ -24,7 +24,7 @@ import type { Repository } from '../../fake-github/world/repository.ts'
 export const NAME = 'acme/web'
 export const plugins: readonly Plugin[] = [github, githubGraphql]
 
-/** GitHub by REST with so many requests at a time. */
+/** GitHub by REST with this many requests at a time. */
 export const githubAtOnce = (concurrency: number): Plugin =>
   definePlugin({
     ...githubSpec,
@@ -62,15 +62,15 @@ export async function connect(database: Database, connected: Connected): Promise
 }
 
 export interface RunOptions extends Partial<Omit<TaskRun, 'database' | 'options'>> {
-  /** By name, unless by id. */
+  /** The name of the repository, unless `githubId` is given. */
   readonly repository?: string
   readonly githubId?: number
   readonly scopeConfig?: Record<string, unknown>
-  /** Which subtasks; those that run by default unless told. */
+  /** Selects the subtasks. Without it, those that run by default. */
   readonly only?: (subtask: Subtask) => boolean
 }
 
-/** Subtask after subtask; what each did, by its name. */
+/** Runs one subtask after the other, and returns the result of each by its name. */
 export async function runGithub(
   database: Database,
   plugin: Plugin,
@@ -85,7 +85,7 @@ export async function runGithub(
   return results
 }
 
-/** Every domain row, but for when it was written and which raw record it came from. */
+/** Returns every domain row, without the time of writing and the raw record that it came from. */
 export async function domainRows(database: Database): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {}
   for (const table of domainTables) {
@@ -102,7 +102,7 @@ export async function domainRows(database: Database): Promise<Record<string, str
 export const countsOf = (rows: Record<string, readonly unknown[]>): Record<string, number> =>
   Object.fromEntries(Object.entries(rows).map(([name, list]) => [name, list.length]))
 
-/** Kind of record → tool table, column with its id, and a condition. */
+/** For each kind of record: the tool tables, the column with the id, and optionally the value of a type column. */
 const PLACES: Record<string, readonly (readonly [table: string, column: string, type?: string])[]> = {
   issues: [['issues', 'github_id']],
   pullRequests: [['pull_requests', 'github_id']],
@@ -122,7 +122,7 @@ const PLACES: Record<string, readonly (readonly [table: string, column: string, 
   commits: [['repo_commits', 'commit_sha']],
 }
 
-/** Ids by kind, as they are stored in the tool tables. */
+/** Returns the ids that are stored in the tool tables, by kind. */
 export async function storedIds({ kysely }: Database): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {}
   for (const [kind, places] of Object.entries(PLACES)) {
@@ -136,7 +136,7 @@ export async function storedIds({ kysely }: Database): Promise<Record<string, st
   return found
 }
 
-/** The same of what the fake generated. */
+/** Returns the ids of everything that the fake generated, by kind. */
 export function generatedIds(repository: Repository): Record<string, string[]> {
   const ids = <T extends Item>(
     items: Iterable<T>,
@@ -148,7 +148,7 @@ export function generatedIds(repository: Repository): Record<string, string[]> {
       issues: ids(repository.issues),
       pullRequests: ids(repository.pullRequests),
       pullCommits: ids(repository.pullCommits, ({ sha }) => sha),
-      // Drafts are nobody's business yet.
+      // Pending reviews are drafts, which nobody else can see.
       reviews: ids(
         repository.reviews,
         ({ id }) => id,
@@ -167,7 +167,7 @@ export function generatedIds(repository: Repository): Record<string, string[]> {
   )
 }
 
-/** What differs, by kind; nothing when all of it was stored and nothing else. */
+/** Returns the differences by kind. It is empty if everything was stored and nothing else. */
 export async function differences(database: Database, repository: Repository): Promise<Record<string, unknown>> {
   const [stored, generated] = [await storedIds(database), generatedIds(repository)]
   const found: Record<string, unknown> = {}
@@ -182,7 +182,7 @@ export async function differences(database: Database, repository: Repository): P
   return found
 }
 
-/** Rows of every raw table, and how many of them are different records. */
+/** Returns for every raw table the number of its rows and of different records. */
 export async function rawRows({ kysely }: Database): Promise<Record<string, { rows: number; distinct: number }>> {
   const found: Record<string, { rows: number; distinct: number }> = {}
   for (const { name } of tables.filter(({ name }) => name.startsWith('_raw_'))) {
@@ -196,7 +196,7 @@ export async function rawRows({ kysely }: Database): Promise<Record<string, { ro
   }
   return found
 }
-/** Raw tables that hold a record twice. */
+/** Returns the raw tables that hold a record twice. */
 export const doubled = async (database: Database): Promise<string[]> =>
   Object.entries(await rawRows(database)).flatMap(([name, { rows, distinct }]) => (rows > distinct ? name : []))
 

@@ -1,10 +1,10 @@
-/** Runs every subtask of a plugin, once; prints what was put aside and the peak of its memory as JSON. */
+/** Runs every subtask of a plugin once. Prints the subtasks that put records into quarantine, and its peak memory, as JSON. */
 import { openDatabase } from '../../../src/database/open.ts'
 import { peakMegabytes } from '../../support/peak-memory.ts'
 import { plugins, runGithub } from './github.ts'
 
 export interface ChildReport {
-  /** Subtasks that put records aside. */
+  /** Subtasks that put records into quarantine. */
   readonly quarantined: readonly string[]
   readonly megabytes: number
 }

@@ -1,12 +1,12 @@
 /**
- * Time as histories need it: hours pass at once, our clock may be wrong, and the vendor's may be ahead. While it is in
- * force it replaces `Date`, so that whatever asks for the time is told the same.
+ * The time for histories: hours pass at once, Weir's clock may be wrong, and the vendor's clock may be ahead. While started,
+ * it replaces `Date`, so that all code sees the same time.
  */
 import { systemClock } from '../../../src/plugin-kit/http/clock.ts'
 
 const RealDate = globalThis.Date
 const MINUTE = 60_000
-/** More than any history sets our clock ahead: whatever was stamped then has passed when the next one begins. */
+/** More than any history sets Weir's clock ahead, so that every time stamp of a history is past when the next one begins. */
 const BETWEEN_HISTORIES = 24 * 60 * MINUTE
 
 let passed = 0
@@ -21,7 +21,7 @@ class MovedDate extends RealDate {
   static override now(): number {
     return RealDate.now() + passed + ourError
   }
-  /** Some dates were made before this module. */
+  /** Recognises dates that were made before this module was loaded. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return RealDate.prototype.isPrototypeOf.call(RealDate.prototype, value as object)
   }
@@ -31,17 +31,17 @@ const realClock = { ...systemClock }
 export const clocks = {
   start(): void {
     globalThis.Date = MovedDate as DateConstructor
-    // Waits before another attempt tell nothing about the law.
+    // Waits between attempts do not matter to the law of convergence, so they have no random part.
     Object.assign(systemClock, { now: () => Date.now(), random: () => 0 })
   },
-  /** Test files share a process: the next one wants the time of everybody. */
+  /** Restores the real time, because test files share a process. */
   stop(): void {
     globalThis.Date = RealDate
     Object.assign(systemClock, realClock)
   },
-  /** For the vendor. It only goes ahead: what a clock that is set back hides, nobody can find. */
+  /** The vendor's time. It never goes back: nobody can find changes that a vendor hides by setting its clock back. */
   vendorNow: (): number => RealDate.now() + passed + vendorLead,
-  /** Time passes for everybody. */
+  /** Lets time pass for Weir and the vendor. */
   pass(minutes: number): void {
     passed += minutes * MINUTE
   },
@@ -51,7 +51,7 @@ export const clocks = {
   advanceVendor(minutes: number): void {
     vendorLead += minutes * MINUTE
   },
-  /** For another process that is to see the same time. */
+  /** The offset of Weir's clock, for another process that must see the same time. */
   ours: (): number => passed + ourError,
   setOurs(milliseconds: number): void {
     passed = milliseconds

@@ -6,8 +6,8 @@ class Killed extends Error {
 }
 
 /**
- * The database as a process sees it that is killed: after so many statements no other arrives, whoever sends it, and a
- * transaction under way is rolled back.
+ * A database as a killed process sees it: after this many statements no other statement arrives, whoever sends it, and an
+ * open transaction is rolled back.
  */
 export function dyingAfter(database: Database, statements: number): Database {
   let left = statements

@@ -1,4 +1,4 @@
-/** Answers that go wrong, in front of any vendor's server: it need not know of them. */
+/** Puts faulty answers in front of any vendor's server, which need not support them. */
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
@@ -8,11 +8,11 @@ export type FaultKind = (typeof FAULT_KINDS)[number]
 
 export interface FaultyServer {
   readonly url: string
-  /** The next so many requests that are about this list, by a part of their address or body. */
+  /** Fails the next requests, `times` in number, whose address or body contains `about`. */
   fail(kind: FaultKind, about: string, times: number): void
   clear(): void
   readonly hasFaults: boolean
-  /** Of a proxy: an answer takes at least so long, the time to make it included. */
+  /** For a proxy: the minimum time of an answer, including the time to make it. */
   latencyMilliseconds: number
   /** Called before each request is answered. */
   onRequest: (request: IncomingMessage, body: Buffer) => void
@@ -57,7 +57,7 @@ export async function startFaultyServer(respond: Respond): Promise<FaultyServer>
       faults = faults.filter(({ left }) => left > 0)
       ANSWERS[fault.kind](response)
     } catch {
-      // The client hung up, as a killed one does.
+      // The client closed the connection, as a killed client does.
       response.destroy()
     }
   })
@@ -82,7 +82,7 @@ export async function startFaultyServer(respond: Respond): Promise<FaultyServer>
   return faulty
 }
 
-/** In front of a fake that runs by itself; `target` is asked each time, since histories begin with a new one. */
+/** Starts a proxy in front of a fake with its own server. It calls `target` for each request, since each history starts a new fake. */
 export async function startFaultyProxy(target: () => string): Promise<FaultyServer> {
   const proxy = await startFaultyServer((request, body, response) => {
     const due = performance.now() + proxy.latencyMilliseconds

@@ -4,7 +4,7 @@ import { FAULT_KINDS } from './faults.ts'
 import type { VendorUnderTest } from './vendor-under-test.ts'
 
 export type Parameter = string | number | boolean
-/** The name of an operation, ours or the vendor's, and what it takes. Scopes are numbers. */
+/** The name of an operation, of the machine or of the vendor, and its parameters. Scopes are numbers. */
 export type Operation = readonly [name: string, ...parameters: Parameter[]]
 export type History = readonly Operation[]
 
@@ -12,35 +12,35 @@ interface OwnOperation {
   readonly weight: number
   readonly arguments: (vendor: VendorUnderTest) => readonly Arbitrary<Parameter>[]
   readonly applies?: (vendor: VendorUnderTest) => boolean
-  /** As of a change at the vendor: only a full sync finds it out. */
+  /** Like the flag of a change at the vendor: only a full sync finds it. */
   readonly leavesNoTrace?: true
 }
 
 const scope = ({ scopes }: VendorUnderTest) => fc.nat(scopes.length - 1)
 const project = fc.nat(1)
 const minutes = fc.constantFrom(-180, -61, -2, 2, 61, 180)
-/** Few statements happen in a run over nothing new, many in a first one. */
+/** A run without news sends few statements, and a first run many. */
 const moment = fc.oneof(fc.nat(20), fc.nat(400))
 
 export const START_DATES = 3
 
-/** What histories are made of besides changes at the vendor. */
+/** The operations of histories, besides changes at the vendor. */
 export const OPERATIONS = {
   run: { weight: 8, arguments: (vendor) => [scope(vendor)] },
-  /** Two scopes at one time. */
+  /** Runs two scopes at the same time. */
   'run both': { weight: 2, arguments: (vendor) => [scope(vendor), scope(vendor)] },
-  /** One scope by two tasks at one time. */
+  /** Runs one scope in two tasks at the same time. */
   'run twice': { weight: 1, arguments: (vendor) => [scope(vendor)] },
   'full sync': { weight: 1, arguments: (vendor) => [scope(vendor)] },
-  /** A run whose process ends after so many statements. */
+  /** A run whose process ends after this many statements. */
   kill: { weight: 2, arguments: (vendor) => [scope(vendor), moment] },
-  /** A run in a process of its own that is killed at a request. It takes long: tests name it themselves. */
+  /** A run in a separate process that is killed at a request. It is slow, so it occurs only in tests that name it. */
   'kill process': { weight: 0, arguments: (vendor) => [scope(vendor), fc.nat(40)] },
   /** A run that is cancelled at a request. */
   cancel: { weight: 1, arguments: (vendor) => [scope(vendor), fc.nat(40)] },
   'add scope': { weight: 1, arguments: (vendor) => [scope(vendor)] },
   'delete scope': { weight: 1, arguments: (vendor) => [scope(vendor)] },
-  /** Mapping, the scopes one after the other, metrics. */
+  /** Project mapping, then the scopes one after the other, then metrics. */
   'run project': { weight: 2, arguments: () => [project] },
   'add project': { weight: 1, arguments: () => [project] },
   'delete project': { weight: 1, arguments: () => [project] },
@@ -51,24 +51,24 @@ export const OPERATIONS = {
     arguments: ({ rules }) => [fc.nat(rules.length - 1)],
     applies: ({ rules }) => rules.length > 1,
   },
-  /** Every history begins with one: 0 has records on both sides, 1 is before everything, 2 is none. */
+  /** The first operation of every history: 0 has records on both sides, 1 is before everything, 2 means no start date. */
   'start date': { weight: 0, arguments: () => [fc.nat(START_DATES - 1)] },
-  /** More is wanted than before, and at last everything. */
+  /** More records are wanted than before, and finally all. */
   'earlier start date': { weight: 1, arguments: () => [] },
-  /** What is older stays until a full sync. */
+  /** Records that are now too old stay until a full sync. */
   'later start date': { weight: 1, arguments: () => [], leavesNoTrace: true },
   'swap interface': { weight: 1, arguments: () => [], applies: ({ interfaces }) => interfaces.length > 1 },
-  /** Our clock is wrong by so many minutes from now on. */
+  /** From now on Weir's clock is wrong by this many minutes. */
   'our clock': { weight: 1, arguments: () => [minutes] },
-  /** The vendor's clock jumps ahead by so many minutes. */
+  /** The vendor's clock jumps ahead by this many minutes. */
   'vendor clock': { weight: 1, arguments: () => [fc.constantFrom(2, 61, 180)] },
-  /** One of the changes that the vendor has told of arrives: the newest, or one of those before. */
+  /** Delivers one of the changes that the vendor has sent: the newest, or one of those before. */
   deliver: {
     weight: 3,
     arguments: () => [fc.oneof(fc.constant(0), fc.nat(9))],
     applies: ({ interfaces }) => interfaces[0].source?.deliveries !== undefined,
   },
-  /** The tool beside it is collected, and loses the data of a scope. */
+  /** Collects the neighbouring tool. `delete neighbour` deletes the data of one of its scopes. */
   'run neighbour': { weight: 1, arguments: () => [], applies: ({ neighbour }) => neighbour !== undefined },
   'delete neighbour': { weight: 1, arguments: () => [fc.nat(1)], applies: ({ neighbour }) => neighbour !== undefined },
   wait: { weight: 1, arguments: () => [fc.constantFrom(1, 30, 60 * 25)] },
@@ -91,11 +91,11 @@ export const OPERATIONS = {
 } as const satisfies Record<string, OwnOperation>
 export type OwnOperationName = keyof typeof OPERATIONS
 
-/** How often something changes at the vendor, of what our own operations weigh in all. */
+/** The weight of changes at the vendor, compared with the weights of the machine's own operations. */
 const CHANGES_WEIGHT = 16
 const LONGEST = 14
 
-/** Half of the histories leave out what an incremental run cannot see, since full syncs at their end would hide much. */
+/** Half of the histories omit changes that an incremental run cannot see, since the full syncs at their end would hide many faults. */
 export function anyHistory(vendor: VendorUnderTest, isEnabled: (operation: string) => boolean): Arbitrary<History> {
   const ownOf = (withoutTrace: boolean) =>
     Object.entries<OwnOperation>(OPERATIONS)
@@ -122,7 +122,7 @@ export function anyHistory(vendor: VendorUnderTest, isEnabled: (operation: strin
 const tuple = (name: string, parameters: readonly Arbitrary<Parameter>[]): Arbitrary<Operation> =>
   fc.tuple(fc.constant(name), ...parameters) as Arbitrary<Operation>
 
-/** As a call that can be pasted. */
+/** Formats a history as a call that can be pasted into a test. */
 export function written(call: string, history: History): string {
   const literal = (value: Parameter) => (typeof value === 'string' ? `'${value}'` : String(value))
   const lines = history.map((operation) => `  [${operation.map(literal).join(', ')}],`)
@@ -130,8 +130,8 @@ export function written(call: string, history: History): string {
 }
 
 /**
- * The same failure with less: without operations that it does not need, then with smaller numbers. A history is tried at
- * most so often; chance, as in the moment of a kill, may make one pass that failed before.
+ * Finds a smaller history with the same failure: first without unnecessary operations, then with smaller numbers. It stops
+ * after `mostTries` attempts. With randomness, such as the moment of a kill, a history that failed before may pass.
  */
 export async function minimise(
   history: History,

@@ -1,4 +1,4 @@
-/** Lives through a history on one database, collects the same vendor afresh into another, and compares the two. */
+/** Lives through a history on one database, collects the same vendor into an empty one, and compares the two. */
 
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ import { differences, filled, type Snapshot, snapshot } from './snapshot.ts'
 import type { ChildTask } from './task-child.ts'
 import type { RunningVendor, ScopeUnderTest, VendorUnderTest } from './vendor-under-test.ts'
 
-/** A history after which what is stored is not what is there, or whose runs fail although nothing is wrong. */
+/** Thrown when the stored rows differ from the vendor's data after a history, or when a run fails although nothing is wrong. */
 export class LawBroken extends Error {}
 
 export interface Machine {
@@ -45,16 +45,16 @@ export interface Machine {
 
 const CONNECTION = 1
 const CONFIG = 1
-/** Of a lasting fault: more requests than a history makes. */
+/** The number of failures of a lasting fault: more requests than a history makes. */
 const FOR_EVER = 1e9
 const ORIGIN = ['_raw_data_params', '_raw_data_table']
-/** Of what still lasts: until the moment of the calculation. */
+/** Columns of periods that still last: they end at the moment of the calculation. */
 const UNTIL_NOW = new Set([
   'issue_status_history.end_date',
   'issue_status_history.status_time_minutes',
   'issue_assignee_history.end_date',
 ])
-/** Both tasks are this server's. */
+/** Both tasks belong to this server, which is alive. */
 const ALIVE: Membership = {
   beat: async () => true,
   isDead: async () => false,
@@ -62,7 +62,7 @@ const ALIVE: Membership = {
   leave: async () => {},
 }
 const BEFORE_EVERYTHING = new Date('2000-01-01T00:00:00Z')
-/** Between two operations. */
+/** The time between two operations. */
 const PAUSE_MINUTES = 3
 
 interface Sides {
@@ -71,7 +71,7 @@ interface Sides {
 }
 
 export async function startMachine(vendor: VendorUnderTest, urls: readonly [string, string]): Promise<Machine> {
-  // One attempt more tells as much as three. Each file sets it: what the one before has set is gone.
+  // One retry proves as much as three. Every file sets this, because settings of the previous file are undone.
   process.env.API_RETRY = '1'
   const [lived, fresh] = await Promise.all([openDatabase(urls[0]), openDatabase(urls[1])])
   clocks.start()
@@ -90,26 +90,26 @@ export async function startMachine(vendor: VendorUnderTest, urls: readonly [stri
 
 interface Bench {
   readonly vendor: VendorUnderTest
-  /** Of the database that lives through histories. */
+  /** The address of the database that lives through histories. */
   readonly url: string
   readonly running: RunningVendor
   readonly tables: readonly Table<any>[]
   readonly sides: Sides
 }
 
-/** What is configured now; both databases are given the same. */
+/** The present configuration, which both databases get. */
 interface Life {
   plugin: Plugin
   rules: number
   readonly scopes: Set<number>
   readonly projects: Set<number>
   readonly regrouped: Set<string>
-  /** The latest first, and none at last. */
+  /** The latest start date comes first. The last entry means no start date. */
   readonly startDates: readonly (Date | null)[]
   startDate: number
   hasRun: boolean
   readonly neighbour: Neighbour | undefined
-  /** Something happened that only a full sync can find out. */
+  /** A change has happened that only a full sync can find. */
   needsFullSync: boolean
 }
 
@@ -300,7 +300,7 @@ const OWN: Record<OwnOperationName, Happen> = {
   },
 }
 
-/** As the runner does: a task begins when no other works on what it writes. */
+/** Runs a task as the runner does: it begins when no other task writes to the same data. */
 async function leased(
   bench: Bench,
   life: Life,
@@ -314,17 +314,17 @@ async function leased(
   await mayRun(bench, life, sides.lived, scope).finally(end)
 }
 
-/** Whatever one of them throws, the other must not continue beside the next operation. */
+/** Waits for all runs even if one throws, because none may continue during the next operation. */
 async function bothEnd(runs: readonly Promise<void>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(runs)) if (outcome.status === 'rejected') throw outcome.reason
 }
 
 interface RunOptions extends TaskOptions {
-  /** It is killed or cancelled. */
+  /** True if the run is killed or cancelled. */
   readonly isExpectedToFail?: boolean
 }
 
-/** A run of a scope that may not be configured, on a vendor that may be in trouble: only then it may fail. */
+/** Runs a scope if it is configured. The run may fail only if the vendor has faults or a failure is expected. */
 async function mayRun(bench: Bench, life: Life, database: Database, scope: number, options: RunOptions = {}) {
   if (!life.scopes.has(scope)) return
   life.hasRun = true
@@ -336,7 +336,7 @@ async function mayRun(bench: Bench, life: Life, database: Database, scope: numbe
   }
 }
 
-/** As the pipelines of all projects would: mapping, scopes, metrics. */
+/** Runs what the pipelines of all projects would: mapping, scopes, metrics. */
 async function mustRunAll(bench: Bench, life: Life, database: Database, options: RunOptions = {}) {
   const ofProjects = projectRun(bench, life, database)
   for (const project of [...life.projects].sort()) await mapProject(ofProjects, project)
@@ -379,7 +379,6 @@ function sourceOf({ interfaces }: VendorUnderTest): PluginSpec {
   return source.settingsOf ?? source
 }
 
-/** Writes connection, scope config and scopes. */
 async function configure({ vendor, running }: Bench, database: Database, { rules, scopes }: Life): Promise<void> {
   const source = sourceOf(vendor)
   const { connections, scopeConfigs } = settingsTables(source)
@@ -407,7 +406,7 @@ const see = ({ vendor, tables }: Bench, { scopes }: Life, database: Database): P
       (ORIGIN.includes(column) && hasManySources(vendor, table)),
   })
 
-/** Whether records of several raw tables make the same rows, such as those of people: then the last one counts as origin. */
+/** Whether records of several raw tables make the same rows, such as those of people. Then the origin is the last of them. */
 function hasManySources({ interfaces }: VendorUnderTest, table: string): boolean {
   const subtasks = interfaces.flatMap((plugin) => plugin.subtasks)
   const makers = subtasks.filter(({ step, writes }) => step !== 'collect' && writes.includes(table))
@@ -422,7 +421,7 @@ const tablesOf = ({ interfaces, neighbour }: VendorUnderTest): Table<any>[] => [
   ...new Set([
     ...[systemTables, kitTables, domainTables].flat(),
     ...[...interfaces, ...(neighbour ? [neighbour] : []), ...CALCULATING].flatMap(({ tables }) => tables),
-    // One interface looks at what others of the same tool have left.
+    // One interface reads the rows that other interfaces of the same tool have left.
     ...entityTables(interfaces.flatMap(({ source }) => (source ? familyEntities(source) : []))),
   ]),
 ]

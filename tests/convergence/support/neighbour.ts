@@ -1,6 +1,6 @@
 /**
- * Another tool in the same database, whose name begins with the vendor's and whose scopes are marked by the same text. What
- * happens to the vendor's data leaves every row of it as it is: those that were collected, and what its runs remember.
+ * Another tool in the same database, whose name begins with the vendor's and whose scopes have the same params text.
+ * Operations on the vendor's data must leave all its rows unchanged: collected rows, and the state that its runs keep.
  */
 import { sql } from 'kysely'
 import { deleteScopeData, scopeParams } from '../../../src/control-plane/scope-data.ts'
@@ -19,7 +19,7 @@ import { differences, filled, type Snapshot } from './snapshot.ts'
 import type { RunningVendor, ScopeUnderTest, VendorUnderTest } from './vendor-under-test.ts'
 
 const CONNECTION = 1
-/** Those that a history begins with. */
+/** The scopes with which a history begins. */
 const SCOPES = [0, 1]
 
 export interface Neighbour {
@@ -27,7 +27,7 @@ export interface Neighbour {
   run(): Promise<void>
   /** Deletes the data of one of its scopes. */
   deleteData(scope: number): Promise<void>
-  /** One line for each row that changed since it last did something itself. */
+  /** Returns one line for each row that changed since this tool's last own operation. */
   changes(): Promise<string[]>
 }
 
@@ -72,7 +72,7 @@ const isOf = (table: string, row: string, params: string): boolean => {
   return [own, made, collected].includes(params) && table !== subtaskStates.name
 }
 
-/** Everything that is there because of it, but for its settings. */
+/** Returns all rows that this tool has made, without its settings. */
 async function rowsOf(database: Database, { name, tables, source }: Plugin): Promise<Snapshot> {
   const raws = sql.join(tables.map((table) => table.name).filter(isRawTable))
   const { connections, scopeConfigs } = settingsTables(source as PluginSpec)

@@ -1,4 +1,4 @@
-/** Projects of a history: what makes them up, what is calculated for them, and how they are deleted. */
+/** The projects of a history: their scopes, their calculations, and their deletion. */
 
 import { domainScopesOf, entitiesOf } from '../../../src/control-plane/plan/domain-scopes.ts'
 import { metricOption, metricsOf } from '../../../src/control-plane/plan/metric-plans.ts'
@@ -14,7 +14,7 @@ import { org } from '../../../src/plugins/org/plugin.ts'
 import { refdiff } from '../../../src/plugins/refdiff/plugin.ts'
 import { projects } from '../../../src/system/projects.ts'
 
-/** Which scopes belong to which at first; both have the second. */
+/** The scopes that belong to each project at first. Both projects have the second scope. */
 const PROJECTS = [
   { name: 'north', has: (scope: number) => scope < 2 },
   { name: 'south', has: (scope: number) => scope > 0 },
@@ -33,19 +33,19 @@ export interface ProjectRun {
   readonly database: Database
   readonly source: PluginSpec
   readonly connectionId: number
-  /** Rows of the scopes that are configured, by number. */
+  /** The rows of the configured scopes, by number. */
   readonly scopes: ReadonlyMap<number, Readonly<Record<string, unknown>>>
   readonly regrouped: Regrouped
   readonly signal: AbortSignal
 }
 
-/** As a pipeline of the project does: before its scopes are collected. */
+/** Maps the project's scopes, as its pipeline does before it collects them. */
 export const mapProject = (run: ProjectRun, project: number): Promise<void> =>
   calculate(run, 'org', ['setProjectMapping'], {
     projectMappings: [{ projectName: PROJECTS[project]?.name, scopes: domainScopes(run, project) }],
   })
 
-/** The same: after they were collected. */
+/** Calculates the project's metrics, as its pipeline does after it has collected the scopes. */
 export async function calculateProject(run: ProjectRun, project: number): Promise<void> {
   const projectName = PROJECTS[project]?.name as string
   for (const [name, metric] of metricsOf(CALCULATING)) {

@@ -4,13 +4,13 @@ import type { Plugin } from '../../../src/plugin-kit/spec/plugin.ts'
 export interface TaskOptions {
   readonly fullSync?: boolean
   readonly signal?: AbortSignal
-  /** The start date; null: from the very beginning. */
+  /** The start date. Null means from the very beginning. */
   readonly timeAfter?: Date | null
-  /** For connections whose secrets are encrypted. */
+  /** Needed for connections whose secrets are encrypted. */
   readonly decrypt?: (text: string) => string
 }
 
-/** Subtask after subtask, as a task does. */
+/** Runs one subtask after the other, as a task does. */
 export async function runTask(
   database: Database,
   plugin: Plugin,

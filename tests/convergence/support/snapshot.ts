@@ -1,4 +1,4 @@
-/** What is stored, as far as the law speaks of it, and how two of them differ. */
+/** The stored rows that the law of convergence is about, and the differences between two snapshots of them. */
 import { sql } from 'kysely'
 import type { Database } from '../../../src/database/database.ts'
 import { readAll } from '../../../src/database/read.ts'
@@ -6,18 +6,18 @@ import type { Table } from '../../../src/database/table.ts'
 
 export type Snapshot = ReadonlyMap<string, readonly string[]>
 
-/** When a row was written, and which of several raw records it was made from. */
+/** Columns that tell when a row was written, and from which of several raw records it was made. */
 const ASIDE = ['created_at', 'updated_at', '_raw_data_id']
 const CONFIGURED = 'of a configured scope'
 
 export interface Sight {
   readonly tables: readonly Table<any>[]
-  /** Marks of the scopes that are configured: which of those that share a row made it is left open. */
+  /** The `_raw_data_params` of configured scopes. If several of them share a row, it does not matter which one made it. */
   readonly params: ReadonlySet<string>
   readonly isAside: (table: string, column: string) => boolean
 }
 
-/** Those that hold anything, by one statement: most do not, and histories are many. */
+/** Returns the tables that have rows, with one statement: most tables are empty, and there are many histories. */
 export async function filled({ kysely }: Database, tables: readonly Table<any>[]): Promise<readonly Table<any>[]> {
   const each = tables.map(
     ({ name }) => sql`select ${sql.lit(name)} as name where exists (select 1 from ${sql.table(name)})`,
@@ -49,7 +49,7 @@ export async function snapshot(database: Database, { tables, params, isAside }: 
 
 const MOST_ROWS = 4
 
-/** One line a row that only one of them has; none: they are equal. */
+/** Returns one line per row that only one of the snapshots has. Without lines they are equal. */
 export function differences(lived: Snapshot, fresh: Snapshot): string[] {
   return [...new Set([...fresh.keys(), ...lived.keys()])].flatMap((table) => {
     const [own, other] = [lived.get(table) ?? [], fresh.get(table) ?? []]

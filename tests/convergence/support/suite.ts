@@ -7,19 +7,19 @@ import { LawBroken, type Machine, startMachine } from './machine.ts'
 import type { VendorUnderTest } from './vendor-under-test.ts'
 
 export interface Size {
-  /** Histories on each engine. */
+  /** The number of histories on each engine. */
   readonly few: number
-  /** With FULL_SIZE=true, on both engines together. */
+  /** With FULL_SIZE=true: the number of histories on both engines together. */
   readonly many: number
 }
 
-/** `HISTORIES=n` overrides how many; FAST_CHECK_SEED searches elsewhere. */
+/** `HISTORIES=n` overrides the number, and FAST_CHECK_SEED searches elsewhere. */
 const countOf = ({ few, many }: Size): number =>
   Number(process.env.HISTORIES) || (process.env.FULL_SIZE === 'true' ? Math.ceil(many / 2) : few)
 
 const A_HISTORY_MS = 30_000
 
-/** The law of convergence, checked with histories of a vendor. */
+/** Checks the law of convergence with random histories of a vendor. */
 export function describeConvergence(vendor: VendorUnderTest, size: Size): void {
   describeMachine(`${vendor.name} converges`, vendor, (machine) => {
     const count = countOf(size)
@@ -52,7 +52,7 @@ async function report(machine: Machine, history: History, result: fc.RunDetails<
   return `${place}\n\n${written('history', smallest)}\n\n${message}`
 }
 
-/** Histories that once broke the law; paste what `describeConvergence` prints. */
+/** Checks histories that once broke the law. Paste here what `describeConvergence` prints. */
 export function describeHistories(
   vendor: VendorUnderTest,
   body: (lives: (title: string, history: History) => void) => void,

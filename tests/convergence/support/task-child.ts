@@ -1,4 +1,4 @@
-/** One task in a process of its own, for an operation that kills it. */
+/** Runs one task in a separate process, for an operation that kills it. */
 
 import { openDatabase } from '../../../src/database/open.ts'
 import type { Plugin } from '../../../src/plugin-kit/spec/plugin.ts'
@@ -7,13 +7,12 @@ import { runTask } from './run-task.ts'
 
 export interface ChildTask {
   readonly url: string
-  /** Address of the module that exports the plugin, and under which name. */
+  /** The address of the module that exports the plugin. `plugin` is the name of the export. */
   readonly module: string
   readonly plugin: string
   readonly options: Readonly<Record<string, unknown>>
-  /** The start date, as text. */
   readonly timeAfter: string | null
-  /** How far our clock is ahead. */
+  /** How far Weir's clock is ahead. */
   readonly clock: number
 }
 

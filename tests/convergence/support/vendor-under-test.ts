@@ -1,6 +1,7 @@
 /**
- * What a plugin brings to be checked by the law of convergence: a vendor's server whose things come, change and go away on
- * demand, and the scopes and rules that it is collected with. `describeConvergence` of suite.ts does the rest.
+ * The parts that a plugin provides to be checked by the law of convergence. They are a vendor's server, and the scopes and
+ * rules to collect it with. The server's records appear, change and disappear on demand. `describeConvergence` of suite.ts
+ * does the rest.
  */
 import type { Arbitrary } from 'fast-check'
 import type { Plugin } from '../../../src/plugin-kit/spec/plugin.ts'
@@ -8,25 +9,28 @@ import { type FaultyServer, startFaultyProxy } from './faults.ts'
 
 export interface VendorUnderTest {
   readonly name: string
-  /** Ways to collect the same things, such as REST and GraphQL; the first one unless a history swaps. */
+  /** Ways to collect the same data, such as REST and GraphQL. The first one is used unless a history swaps them. */
   readonly interfaces: readonly [Plugin, ...Plugin[]]
-  /** The file that exports them, from the repository, where runs in processes of their own are to be killed; also in PROGRAMS. */
+  /**
+   * The file that exports the plugins, relative to the repository. Needed for runs that are killed in separate processes. It
+   * must be in PROGRAMS too.
+   */
   readonly module?: string
-  /** Another tool in the same database whose name begins with this one's, and whose scopes have the same ids. */
+  /** Another tool in the same database, whose name begins with this one's and whose scopes have the same ids. */
   readonly neighbour?: Plugin
-  /** Two to four that overlap as far as the vendor's can; a history begins with the first two. */
+  /** Two to four scopes that overlap as far as the vendor's scopes can. A history begins with the first two. */
   readonly scopes: readonly ScopeUnderTest[]
-  /** Scope configs to change between; all scopes share the one in force. */
+  /** Scope configs between which histories change. All scopes share the present one. */
   readonly rules: readonly [Rules, ...Rules[]]
   /**
-   * A start date with records on both sides, by the vendor's clock when a history begins. Default: that moment, so that what
-   * changes later is collected, and what was there before is not.
+   * A start date with records on both sides, by the vendor's clock when a history begins. By default it is that moment, so
+   * that later changes are collected and earlier records are not.
    */
   readonly startDate?: (now: number) => Date
-  /** Parts of addresses or bodies, each of one list: what faults befall. */
+  /** Parts of addresses or bodies, each of one list that faults may affect. */
   readonly lists: readonly string[]
   readonly changes: Readonly<Record<string, VendorChange>>
-  /** Columns whose value depends on more than what the vendor has; `table.column`, and why. */
+  /** Columns whose value depends on more than the vendor's data, as `table.column`, with the reason. */
   readonly unlike?: Readonly<Record<string, string>>
   /** `now` is the vendor's clock. */
   start(now: () => number): Promise<RunningVendor>
@@ -35,30 +39,30 @@ export interface VendorUnderTest {
 export type Rules = Readonly<Record<string, unknown>>
 
 export interface ScopeUnderTest {
-  /** Of a task. */
+  /** The options of a task for this scope. */
   readonly options: Readonly<Record<string, unknown>>
-  /** Of the scope table. */
+  /** The row of the scope table. */
   readonly row: Readonly<Record<string, unknown>>
 }
 
 export interface VendorChange {
   readonly arguments: readonly Arbitrary<string | number | boolean>[]
   /**
-   * What an incremental run cannot see: the vendor tells of it neither by a time of change nor by an answer that is asked
-   * for anyway. A history with such a change ends with full syncs, and the entity's documentation names it.
+   * An incremental run cannot see this change: the vendor shows it neither by a time of change nor in an answer that is
+   * requested anyway. A history with such a change ends with full syncs, and the entity's documentation names it.
    */
   readonly leavesNoTrace?: true
 }
 
 export interface RunningVendor {
   readonly server: FaultyServer
-  /** Columns of the connection besides its id and name; the endpoint leads to `server`. */
+  /** Columns of the connection besides its id and name. The endpoint leads to `server`. */
   readonly connection: Readonly<Record<string, unknown>>
-  /** Back to what every history begins with. */
+  /** Restores the state with which every history begins. */
   reset(): Promise<void>
-  /** Numbers pick one of the things that are there, so that every change applies whatever came before. */
+  /** Makes a change. Numbers choose one of the existing records, so that every change is possible whatever came before. */
   change(name: string, parameters: readonly (string | number | boolean)[]): void
-  /** What it has sent of its changes so far, in their order, where it sends anything: deliveries come late, twice, or not at all. */
+  /** The changes that the vendor has sent so far, in order, if it sends any. Deliveries come late, twice, or not at all. */
   readonly sent?: readonly SentChange[]
   stop(): Promise<void>
 }
@@ -73,7 +77,7 @@ export interface Outlet {
   readonly send: (sent: SentChange) => void
 }
 
-/** For fakes that are servers of their own: one a history, behind one address. */
+/** For fakes that are servers themselves: each history gets a new fake behind the same address. */
 export interface FakeServer {
   readonly url: string
   stop(): Promise<void>
@@ -81,7 +85,7 @@ export interface FakeServer {
 export async function behindFaults<Fake extends FakeServer>(parts: {
   readonly begin: () => Promise<Fake>
   readonly connection: (url: string) => Readonly<Record<string, unknown>>
-  /** `send`: what the vendor, at that address, sends of it. */
+  /** Makes a change in the fake. `send` takes what the vendor, at the outlet's address, sends about it. */
   readonly change: (fake: Fake, name: string, parameters: readonly any[], outlet: Outlet) => void
 }): Promise<RunningVendor> {
   let fake = await parts.begin()
@@ -106,6 +110,6 @@ export async function behindFaults<Fake extends FakeServer>(parts: {
   }
 }
 
-/** One of what is there, whatever the number; undefined where nothing is. */
+/** Picks an element by any number. Returns undefined from an empty list. */
 export const pick = <Thing>(things: readonly Thing[], number: number): Thing | undefined =>
   things[number % things.length]

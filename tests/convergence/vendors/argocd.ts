@@ -12,8 +12,8 @@ const application = fc.nat(NAMES.length - 1)
 const any = fc.nat(9)
 
 /**
- * What Argo CD forgets Weir keeps, so that a later run has more than one that begins from nothing. In these histories nothing is
- * forgotten: histories are long, and an operation that failed is tried again.
+ * Weir keeps records that Argo CD forgets, so a later run has more than a run from nothing. In these histories nothing is
+ * forgotten: they keep a long sync history, and a failed operation is retried.
  */
 const CHANGES = {
   sync: { arguments: [application] },
@@ -29,7 +29,7 @@ const isRunning = ({ status }: FakeApplication) => status.operationState?.phase 
 const hasFailed = ({ status }: FakeApplication) =>
   status.operationState !== undefined && !['Running', 'Succeeded'].includes(status.operationState.phase)
 
-/** Another operation may only follow one that succeeded. */
+/** Begins an operation. After a failed one the same operation is retried: another may only follow a success. */
 function begin(world: World, at: number): void {
   const chosen = world.applications[at] as FakeApplication
   if (hasFailed(chosen)) world.retry(chosen)

@@ -34,7 +34,7 @@ const CHANGES = {
   'delete work item': { arguments: [any] },
   'set parent': { arguments: [any, any] },
   'add iteration': { arguments: [] },
-  // Builds are listed newest first, down to those that are known.
+  // Builds are listed newest first, down to those that are known, so a deletion is not seen.
   'delete build': { arguments: [any], leavesNoTrace: true },
 } as const satisfies Record<string, VendorChange>
 

@@ -19,7 +19,7 @@ const CHANGES = {
   'add job': { arguments: [any] },
   'add environment': { arguments: [any] },
   'delete environment': { arguments: [any] },
-  // Builds are listed newest first, down to those that are known.
+  // Builds are listed newest first, down to those that are known, so a deletion is not seen.
   'delete build': { arguments: [any, any], leavesNoTrace: true },
 } as const satisfies Record<string, VendorChange>
 
@@ -61,7 +61,7 @@ const APPLY: Record<keyof typeof CHANGES, (fake: FakeBamboo, ...parameters: any[
   'delete environment': (fake, number) => void fake.environments.splice(number % (fake.environments.length || 1), 1),
   'delete build'(fake, number, at) {
     const plan = pick(fake.plans, number)
-    // The newest stays: its number would be given again.
+    // The newest build stays, because its number would be used again.
     if (plan && plan.builds.length > 1) plan.builds.splice(1 + (at % (plan.builds.length - 1)), 1)
   },
 }

@@ -9,7 +9,7 @@ const REPOS = [
   ['OPS', 'shop'],
 ] as const
 const HOUR = 3_600_000
-/** What happened before a history begins. */
+/** Changes that happen before a history begins. */
 const BEFORE: readonly ServerChange[] = ['open', 'open', 'open', 'comment', 'reply', 'approve', 'merge', 'decline']
 
 const CHANGES = Object.fromEntries(

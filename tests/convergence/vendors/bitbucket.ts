@@ -6,10 +6,10 @@ import { behindFaults, type VendorChange, type VendorUnderTest } from '../suppor
 
 type ChangeName = keyof typeof CLOUD_CHANGES
 
-/** People are named in all of them. */
+/** The same people appear in all of these repositories. */
 const REPOS = ['acme/web', 'acme/api', 'zoo/web']
 const HOUR = 3_600_000
-/** What happened before a history begins. */
+/** Changes that happen before a history begins. */
 const BEFORE: readonly ChangeName[] = [
   ...([
     'open pull request',
@@ -22,7 +22,7 @@ const BEFORE: readonly ChangeName[] = [
   ] as const),
   ...(['start pipeline', 'finish pipeline', 'start pipeline'] as const),
 ]
-/** Lists by time of change tell nothing of what is gone. */
+/** Lists by time of change do not show deletions. */
 const WITHOUT_TRACE: readonly ChangeName[] = ['delete issue']
 
 const CHANGES = Object.fromEntries(

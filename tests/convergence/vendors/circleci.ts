@@ -17,7 +17,7 @@ const CHANGES = {
   'rerun workflow': { arguments: [any, fc.boolean()] },
   'finish workflow': { arguments: [any, end] },
   'add job': { arguments: [any] },
-  // Pipelines are listed newest first, up to those that are known.
+  // Pipelines are listed newest first, down to those that are known, so a deletion is not seen.
   'delete pipeline': { arguments: [any], leavesNoTrace: true },
 } as const satisfies Record<string, VendorChange>
 

@@ -16,14 +16,14 @@ import {
   type VendorUnderTest,
 } from '../support/vendor-under-test.ts'
 
-/** People are seen in all of them, and the fork has commits of the first. */
+/** The same people appear in all of these repositories, and the fork has commits of the first. */
 const REPOSITORIES = ['acme/web', 'acme/api', 'user-1/web']
 const FEW: Partial<RepositorySettings> = {
   ...{ issues: 3, pullRequests: 3, workflowRuns: 2, labels: 3, milestones: 2, commits: 3, deployments: 2, releases: 2 },
   ...{ jobsPerRun: 1, commentsPerIssue: [0, 2], eventsPerIssue: [0, 2], commitsPerPullRequest: [1, 2] },
   ...{ reviewsPerPullRequest: [0, 2], commentsPerReview: [0, 1], statusesPerDeployment: [1, 2] },
 }
-/** Later runs look through the runs of 30 days and the deployments of 90. */
+/** Later runs look through the runs of 30 days and the deployments of 90, so everything is younger. */
 const DAYS = 10 * 24 * 3_600_000
 const WORLD: WorldOptions = {
   users: 5,
@@ -46,7 +46,7 @@ const CHANGES = {
   'close issue': { arguments: [repository, any] },
   'reopen issue': { arguments: [repository, any] },
   'remove issue': { arguments: [repository, any], leavesNoTrace: true },
-  /** One that nothing hangs on: over GraphQL every run counts issues. */
+  /** Removes an issue without children. Over GraphQL this leaves a trace, because every run counts the issues. */
   [QUIET]: { arguments: [repository, any] },
   'write comment': { arguments: [repository, any] },
   'edit comment': { arguments: [repository, any] },
@@ -58,7 +58,7 @@ const CHANGES = {
   'push commit': { arguments: [repository, any] },
   'force push': { arguments: [repository, any] },
   'write review': { arguments: [repository, any] },
-  /** Or take the request back. */
+  /** Requests a review, or takes the request back. */
   'ask for review': { arguments: [repository, any, fc.nat(4)] },
   'start run': { arguments: [repository] },
   'finish run': { arguments: [repository, any, fc.nat(1)] },
@@ -74,7 +74,7 @@ const CHANGES = {
 } as const satisfies Record<string, VendorChange>
 
 const chosen = (mask: number) => LABELS.filter((_, index) => mask & (1 << index))
-/** The place of the thing that a number picks. */
+/** The index of the record that a number picks. */
 const among = (repository: Repository, kind: keyof Collections, number: number, where = (_item: any) => true) =>
   pick([...(repository[kind] as Iterable<Item>)].filter(where), number)?.index
 
@@ -82,7 +82,7 @@ type Apply = (fake: FakeGithub, repository: Repository, ...numbers: number[]) =>
 const open = ({ state }: any) => state === 'open'
 const unfinished = ({ status }: any) => status !== 'completed'
 
-/** Edits one of a kind by what `values` makes of it. */
+/** Edits one record of a kind with the values that `values` returns. */
 const editing =
   (kind: keyof Collections, values: (item: any, number: number) => object): Apply =>
   (fake, repository, number = 0, given = 0) => {
@@ -91,7 +91,7 @@ const editing =
     const item = repository[kind].get(index)
     fake.update({ repository: nameOf(repository), edit: kind, index, with: values(item, given) } as never)
   }
-/** Adds one of a kind, to one of its parents if it has any. */
+/** Adds one record of a kind, to one of its parents if the kind has parents. */
 const adding =
   (kind: keyof Collections, parents?: keyof Collections, values: (number: number) => object = () => ({})): Apply =>
   (fake, repository, number = 0, given = 0) => {
@@ -106,7 +106,7 @@ const removing =
     const index = among(repository, kind, number)
     if (index !== undefined) fake.update({ repository: nameOf(repository), remove: kind, index })
   }
-/** One of the changes that are more than an edit. */
+/** Makes one of the changes that are more than an edit. */
 const whole =
   (name: string, kind: keyof Collections, where?: (item: any) => boolean): Apply =>
   (fake, repository, number = 0) => {
@@ -179,7 +179,7 @@ function watch(fake: FakeGithub, change: Change, changed: Change[]): Item | unde
   return item
 }
 
-/** What GitHub sends of a change; of what is gone it sends nothing that changes anything. */
+/** Returns the deliveries that GitHub sends about a change. It sends nothing useful about deletions. */
 function tellings(fake: FakeGithub, name: string, change: Change, at: string): SentChange[] {
   const kind = kindOf(change)
   const index = noted.get(change)?.index ?? Object.values(change).find((value) => typeof value === 'number')
@@ -241,5 +241,5 @@ const vendor = (name: string, interfaces: readonly [Plugin, ...Plugin[]]): Vendo
 })
 
 export const githubVendor = vendor('github', [github, githubGraphql])
-/** Alone: what REST cannot see need not be left out. */
+/** GraphQL alone, so that changes that REST cannot see need not be left out. */
 export const githubGraphqlVendor = vendor('github_graphql', [githubGraphql])

@@ -6,7 +6,7 @@ import { DEFAULT_TOKEN, startFakeGitlab } from '../../fake-gitlab/fake-gitlab.ts
 import { createWorld, type ProjectOptions, type WorldOptions } from '../../fake-gitlab/world.ts'
 import { behindFaults, type VendorChange, type VendorUnderTest } from '../support/vendor-under-test.ts'
 
-/** People are members of all of them, and the fork has commits of the first. */
+/** The same people are members of all these projects, and the fork has commits of the first. */
 const PROJECTS = ['acme/web', 'acme/api', 'user-1/web']
 const FEW: Omit<ProjectOptions, 'path'> = {
   ...{ issues: 3, mergeRequests: 3, commitsPerMergeRequest: [1, 2], notesPerMergeRequest: [0, 2] },
@@ -18,14 +18,14 @@ const WORLD: WorldOptions = {
 }
 const DAYS = 10 * 24 * 3_600_000
 
-/** What neither a time of change nor a list that is read whole tells of. */
+/** Changes that show neither in a time of change nor in a list that is read completely. */
 const WITHOUT_TRACE: readonly ActName[] = [
   'remove issue',
   'remove note',
   'remove merge request',
   'remove pipeline',
   'remove deployment',
-  // People stand in records of issues and merge requests too, which do not change with them.
+  // Records of issues and merge requests also contain people, but do not change with them.
   'rename user',
 ]
 const numbers = [fc.nat(PROJECTS.length - 1), fc.nat(9), fc.nat(7)]

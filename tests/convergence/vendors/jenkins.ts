@@ -23,7 +23,7 @@ const CHANGES = {
   'delete branch': { arguments: [any] },
   'rename branch': { arguments: [any] },
   'make job again': { arguments: [any, end] },
-  // Builds are listed newest first, down to those that are known.
+  // Builds are listed newest first, down to those that are known, so a deletion is not seen.
   'delete build': { arguments: [any, any], leavesNoTrace: true },
 } as const satisfies Record<string, VendorChange>
 
@@ -103,7 +103,7 @@ export const jenkinsVendor: VendorUnderTest = {
       async begin() {
         const fake = await startFakeJenkins()
         fake.now = () => new Date(now())
-        // The proxy is another at each start, and stands in what is stored.
+        // Stored rows contain the server's address, and the proxy has another one at each start.
         fake.setAddress('http://jenkins.example.com/jenkins/')
         fake.add('folder', 'team')
         fake.add('multibranch', PROJECT)

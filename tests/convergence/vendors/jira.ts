@@ -14,7 +14,7 @@ const any = fc.nat(9)
 const boards = fc.integer({ min: 0, max: 7 })
 const labels = fc.nat(7)
 
-/** What leaves no trace stands in docs/convergence.md. */
+/** docs/convergence.md lists the changes that leave no trace. */
 const CHANGES = {
   'create issue': { arguments: [boards, fc.nat(2)] },
   'edit issue': { arguments: [any, any] },
@@ -45,7 +45,7 @@ const CHANGES = {
 
 const chosen = <Thing>(things: readonly Thing[], mask: number) => things.filter((_, index) => mask & (1 << index))
 type Apply = (fake: FakeJira, ...numbers: number[]) => void
-/** With the issue that a number picks. */
+/** Applies a change to the issue that a number picks. */
 const ofIssue =
   (apply: (fake: FakeJira, issue: any, ...numbers: number[]) => void): Apply =>
   (fake, number = 0, ...rest) => {

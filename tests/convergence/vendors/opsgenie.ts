@@ -47,7 +47,7 @@ const APPLY: Record<keyof typeof CHANGES, (world: World, ...parameters: any[]) =
   'impact service': (world, number, at) =>
     on(world, number, (each) => {
       const others = each.impactedServices.filter((id) => id !== idOf(at))
-      // One that is impacted already is so no longer, as long as another is.
+      // A service that is impacted already is removed, as long as another one remains.
       const isNew = others.length === each.impactedServices.length
       world.change(each, { impactedServices: isNew || others.length === 0 ? [...others, idOf(at)] : others })
     }),

@@ -1,6 +1,6 @@
 /**
- * Another tool, whose name begins with the workshop's and whose boards have the same numbers: it marks its scopes with the same
- * text. It is no kin of the workshop, and nothing that happens to the workshop's data may touch its own.
+ * Another tool, whose name begins with the workshop's and whose boards have the same numbers, so its scopes have the same
+ * params text. It shares no settings with the workshop, and operations on the workshop's data must not change its rows.
  */
 import { bigint, key, string } from '../../../src/database/table.ts'
 import { cicdPipelines, cicdScopes } from '../../../src/domain/devops.ts'

@@ -38,7 +38,7 @@ export const comments = table('comments', 'WorkshopComment', {
   created_date: timestamp('created_at'),
 })
 
-/** A list of names, or of nodes with a name. */
+/** Returns names from a list of names, or of nodes with a name. */
 const namesOf = (labels: any): string[] => labels?.nodes?.map(({ name }: any) => name) ?? labels ?? []
 
 const extract = {
@@ -87,7 +87,7 @@ const convert = {
   },
 }
 
-/** What left a board, or is gone, is found by a listing of names; `list` is where items are asked for by id. */
+/** Finds items that left a board or were deleted, by a list of names. `list` is where items are requested by id. */
 const reconciledBy = (list: string): Reconcile => ({
   request: ({ scope }) => ({ path: `boards/${scope.id}/names` }),
   paging: offset({ size: 3, total: ({ body }) => body?.total }),
@@ -112,7 +112,7 @@ export const itemEntity = entity(items, {
   },
 })
 
-/** The same as a graph would give them: labels beyond the first two are asked for. */
+/** The same items as a graph would return them: further labels beyond the first two must be requested. */
 export const queryItemEntity = entity(items, {
   ...common,
   raw: 'workshop_query_items',
@@ -120,7 +120,7 @@ export const queryItemEntity = entity(items, {
     request: ({ scope }) => ({ path: `query/boards/${scope.id}/items` }),
     paging: nodes,
     records: (body) => body.nodes,
-    // It cannot filter: names of the board from before a start date are listed too.
+    // This list cannot be filtered: it also has names of the board from before a start date.
     incremental: { newestFirstBy: 'updated_at' },
     reconcile: { ...reconciledBy('query/boards'), by: 'updated_at' },
     completes: [

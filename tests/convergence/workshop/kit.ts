@@ -1,4 +1,4 @@
-/** Boards that share items, as many a tracker has, and the builds of what is made on them. */
+/** A made-up tracker: boards that share items, as in many trackers, and their builds. */
 import { bigint, key, type RowOf, string } from '../../../src/database/table.ts'
 import { cicdScopes } from '../../../src/domain/devops.ts'
 import { boards as domainBoards } from '../../../src/domain/ticket.ts'
@@ -24,7 +24,7 @@ export const boardItems = table('board_items', 'WorkshopBoardItem', {
   board_id: key(ofScope()),
   item_id: key(bigint('id')),
 })
-/** Rows whose item is on the board; `column` names it. */
+/** Selects rows whose item is on the board. `column` contains the id of the item. */
 export const onBoard = (column: string) => ({
   joins: { board: innerJoin(boardItems, { connection_id: 'connection_id', item_id: column }) },
   where: ({ id }: Board) => ({ 'board.board_id': id }),

@@ -1,4 +1,4 @@
-/** A plugin that exists only here, and uses what the kit offers. */
+/** A plugin that exists only in these tests, and uses the features of the kit. */
 import { definePlugin } from '../../../src/plugin-kit/define/define-plugin.ts'
 import type { PluginSpec } from '../../../src/plugin-kit/spec/plugin.ts'
 import { buildEntity, commitEntity, commits, deployEntity } from './builds.ts'
@@ -61,7 +61,7 @@ export const workshopSpec: PluginSpec = {
 }
 export const workshop = definePlugin(workshopSpec)
 
-/** The same things by another interface. */
+/** The same data over another interface. */
 export const workshopQuery = definePlugin({
   ...workshopSpec,
   name: 'workshop_query',

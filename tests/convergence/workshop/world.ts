@@ -1,4 +1,4 @@
-/** What the made-up vendor has, and how it changes. Times are whole seconds, as most vendors tell them. */
+/** The made-up vendor's data, and how it changes. Times are whole seconds, as with most vendors. */
 import fc from 'fast-check'
 import { pick, type VendorChange } from '../support/vendor-under-test.ts'
 
@@ -36,7 +36,7 @@ const LABELS = ['hot', 'red', 'late', 'odd', 'new']
 const SHAS = ['a1', 'b2', 'c3', 'd4', 'e5']
 const ENDS = ['success', 'failed']
 const DAY = 24 * 3_600_000
-/** Of what is there at first, in days: on both sides of the start date. */
+/** The ages of the first records in days, on both sides of the start date. */
 const AGES = [40, 20, 10, 2, 1, 0]
 export const startDate = (now: number) => new Date(now - 5 * DAY)
 
@@ -193,7 +193,7 @@ export const CHANGES = {
   'remove comment': { arguments: [any, any] },
   'start build': { arguments: [board, any] },
   'finish build': { arguments: [any, end] },
-  // Asked for again since it was not finished: the answer is then 404.
+  // The build is requested again because it was not finished. The answer is then 404.
   'drop running build': { arguments: [any] },
   'remove build': { arguments: [any], leavesNoTrace: true },
   'start deploy': { arguments: [board] },
@@ -203,6 +203,6 @@ export const CHANGES = {
   'add kind': { arguments: [] },
   'rename kind': { arguments: [any] },
   'remove kind': { arguments: [any] },
-  // Records that name a person are not touched when the person is called otherwise.
+  // Records that name a person do not change when the person is renamed.
   'rename person': { arguments: [any], leavesNoTrace: true },
 } as const satisfies Record<string, VendorChange>

@@ -1,4 +1,4 @@
-/** The whole way of a delivery: sent over HTTP, kept in the inbox, applied by the runner. */
+/** The whole path of a delivery: sent over HTTP, kept in the inbox, applied by the runner. */
 import type { Database } from '../../../src/database/database.ts'
 import { type Runner, startRunner } from '../../../src/runner/runner.ts'
 import { createTaskThreads } from '../../../src/runner/task-threads.ts'
@@ -12,16 +12,16 @@ export interface Sent {
 
 export interface Receiver {
   readonly api: TestApi
-  /** Without a runner nothing is applied. */
+  /** Starts the runner. Without it nothing is applied. */
   run(): Promise<void>
   rest(): Promise<void>
   send(place: Place, sent: Sent, query?: string): Promise<{ readonly status: number; readonly body: any }>
   newSecret(place: Place): Promise<string>
-  /** Gives the status of the answer. */
+  /** Returns the status of the answer. */
   replay(place: Place, id: number): Promise<number>
-  /** The newest first. */
+  /** The newest delivery comes first. */
   inbox(place: Place): Promise<any[]>
-  /** Until nothing waits; then the newest. */
+  /** Waits until no delivery is waiting, and returns the newest. */
   settled(place: Place): Promise<any>
   close(): Promise<void>
 }
@@ -31,7 +31,7 @@ export interface Place {
   readonly connectionId: number
 }
 
-/** Of the tables named, the rows that one connection brought. */
+/** Returns the rows of the named tables that one connection collected. */
 export async function rowsOfConnection(database: Database, { connectionId }: Place, tables: readonly string[]) {
   const all = await domainRows(database)
   const isOwn = (row: string) => row.includes(`\\"ConnectionId\\":${connectionId},`)

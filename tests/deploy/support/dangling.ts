@@ -1,10 +1,10 @@
 import type { Manifest } from './helm.ts'
 import { containersOf, podOf, templateOf } from './kubernetes.ts'
 
-/** What the values files of the tests take for granted beside the release. */
+/** Objects that the values files of the tests expect to exist outside the release. */
 const OF_OTHERS = ['Secret weir-secrets', 'ConfigMap authorities']
 
-/** Names in a manifest that nothing in the release has. */
+/** Returns names in a manifest that no object of the release has. */
 export function danglingIn(manifest: Manifest, all: readonly Manifest[]): string[] {
   const has = (kind: string, name: string) =>
     OF_OTHERS.includes(`${kind} ${name}`) || all.some((each) => each.kind === kind && each.metadata.name === name)

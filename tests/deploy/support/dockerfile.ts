@@ -1,4 +1,4 @@
-/** A Dockerfile as stages of instructions, and which files of the repository its builder would see. */
+/** Reads a Dockerfile as stages of instructions, and finds the files of the repository that its builder would see. */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join, matchesGlob } from 'node:path'
@@ -37,7 +37,7 @@ export const all = ({ instructions }: Stage, name: string): string[] =>
 export const environmentOf = (stage: Stage): Record<string, string> =>
   Object.fromEntries(all(stage, 'ENV').flatMap((text) => text.split(/\s+/).map((pair) => pair.split('=', 2))))
 
-/** `[--from=stage] source … target` */
+/** Parses `[--from=stage] source … target`. */
 export function parseCopy(text: string): { from: string | undefined; sources: string[]; target: string } {
   const words = text.split(/\s+/)
   const from = words[0]?.startsWith('--from=') ? words.shift()?.slice('--from='.length) : undefined
@@ -53,7 +53,7 @@ const rules = read('.dockerignore')
 
 export const isSent = (path: string): boolean => rules.findLast(({ pattern }) => matches(path, pattern))?.isKept ?? true
 
-/** Unlike in a shell, a star also stands for names that begin with a dot. */
+/** Unlike in a shell, a star also matches names that begin with a dot. */
 const matches = (path: string, pattern: string) =>
   pattern === '*' || matchesGlob(path, pattern) || path.startsWith(`${pattern}/`)
 

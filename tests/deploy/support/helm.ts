@@ -1,4 +1,4 @@
-/** Helm itself, built once from its source by Go and kept in the cache folder of the user. */
+/** The real Helm, built once from its source by Go and kept in the user's cache folder. */
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -8,7 +8,7 @@ import { parseAllDocuments } from 'yaml'
 import { root } from './weir.ts'
 
 const HELM = 'v3.18.4'
-/** Built without its release flags, Helm takes an old cluster for granted. */
+/** Helm built without its release flags assumes an old cluster. */
 const CLUSTER = ['--kube-version', '1.33.0']
 export const BUILD_LIMIT_MS = 20 * 60_000
 
@@ -31,7 +31,7 @@ function cacheFolder(): string {
 const folder = join(cacheFolder(), 'weir', `helm-${HELM}`)
 const program = join(folder, process.platform === 'win32' ? 'helm.exe' : 'helm')
 
-/** Why Helm cannot be had here; undefined if it can. */
+/** The reason why Helm is not available here, or undefined. */
 export const missing: string | undefined =
   existsSync(program) || spawnSync('go', ['version']).status === 0 ? undefined : 'Go is not installed'
 
@@ -42,7 +42,7 @@ export async function ensureHelm(): Promise<void> {
   try {
     const environment = { ...process.env, GOBIN: draft }
     await promisify(execFile)('go', ['install', `helm.sh/helm/v3/cmd/helm@${HELM}`], { env: environment })
-    // Another test file may have been quicker.
+    // Another test file may have built it in the meantime.
     if (existsSync(program)) return
     rmSync(folder, { recursive: true, force: true })
     renameSync(draft, folder)
@@ -52,7 +52,7 @@ export async function ensureHelm(): Promise<void> {
 }
 
 const chart = join(root, 'deploy/chart')
-/** Nothing of the user's own Helm. */
+/** Keeps the user's own Helm settings out. */
 const environment = { ...process.env, HELM_CONFIG_HOME: folder, HELM_DATA_HOME: folder, HELM_CACHE_HOME: folder }
 
 function helm(parameters: readonly string[]): string {

@@ -43,7 +43,7 @@ export const variablesIn = (text: string): string[] => [
   ...new Set([...text.replaceAll('$$', '').matchAll(/\$\{(\w+)/g)].map(([, name]) => name as string)),
 ]
 
-/** Every text in a value, interpolated. */
+/** Interpolates every string in a value. */
 export function interpolateAll<Value>(value: Value, environment: Readonly<Record<string, string>>): Value {
   if (typeof value === 'string') return interpolate(value, environment) as Value
   if (Array.isArray(value)) return value.map((each) => interpolateAll(each, environment)) as Value

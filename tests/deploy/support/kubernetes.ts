@@ -1,4 +1,7 @@
-/** Kubernetes' own schemas: values by its JSON schemas, names of fields by its client; those of others by their types. */
+/**
+ * Checks manifests against Kubernetes: values by its JSON schemas, names of fields by its client. Fields of other projects'
+ * kinds are checked by their types.
+ */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as client from '@kubernetes/client-node'
@@ -13,13 +16,13 @@ type Typed = { readonly getAttributeTypeMap?: () => readonly Field[] }
 
 const models = client as unknown as Readonly<Record<string, Typed>>
 
-/** Kinds that Kubernetes itself does not have, by the group of whoever brings them. */
+/** Kinds that are not part of Kubernetes itself, by the API group of the project that defines them. */
 const MODELS_OF: Readonly<Record<string, string>> = {
   'monitoring.coreos.com': '@kubernetes-models/prometheus-operator',
   'keda.sh': '@kubernetes-models/keda',
 }
 
-/** What the API server would refuse, or silently leave out. */
+/** Returns everything that the API server would refuse or silently drop. */
 export async function problemsOf(manifest: Manifest): Promise<string[]> {
   const { apiVersion, kind } = manifest
   const ofOthers = MODELS_OF[apiVersion.split('/')[0] as string]
@@ -55,10 +58,10 @@ function unknownFields(type: string, value: unknown, path: string): string[] {
   })
 }
 
-/** Their content is anybody's, or of Kubernetes itself. */
+/** Fields with arbitrary content, or with content that Kubernetes itself defines. */
 const FREE = ['labels', 'annotations', 'selector', 'metadata', 'behavior']
 
-/** Names that no type of the package has. */
+/** Returns names that no type of the package has. */
 function unknownNames(types: string, value: unknown, path: string): string[] {
   const files = globSync(`node_modules/${types}/*.d.ts`, { cwd: root })
   const texts = files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n')
@@ -74,12 +77,12 @@ function unknownNames(types: string, value: unknown, path: string): string[] {
   return walk(value, path)
 }
 
-/** Of whatever makes pods, also by the clock. */
+/** The pod template of any object that makes pods, including a CronJob. */
 export const templateOf = ({ spec }: Manifest): any => spec?.template ?? spec?.jobTemplate?.spec?.template
 export const podOf = (manifest: Manifest): any => templateOf(manifest)?.spec
 export const containersOf = (manifest: Manifest): any[] => podOf(manifest)?.containers ?? []
 
-/** What the Pod Security Standard `restricted` asks for. */
+/** Returns the violations of the Pod Security Standard `restricted`. */
 export function breachesOf(manifest: Manifest): string[] {
   const pod = podOf(manifest)
   if (!pod) return []

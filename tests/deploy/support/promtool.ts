@@ -1,7 +1,7 @@
-/** Prometheus' own tool, of Debian's package `prometheus`. */
+/** Prometheus' own tool, from Debian's package `prometheus`. */
 import { spawnSync } from 'node:child_process'
 
-/** Why it cannot be had here; undefined if it can. */
+/** The reason why promtool is not available here, or undefined. */
 export const missing = spawnSync('promtool', ['--version']).status === 0 ? undefined : 'promtool is not installed'
 
 export function promtool(folder: string, ...parameters: string[]) {

@@ -1,4 +1,4 @@
-/** What the files of deploy/ may name: settings, commands and routes of Weir as they are. */
+/** Names that files of deploy/ may use: the actual settings, commands and routes of Weir. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageFile from '../../../package.json' with { type: 'json' }
@@ -18,7 +18,7 @@ export const isSetting = (name: string): boolean =>
   names.has(name) || (name.startsWith('OIDC_') && ofProviders.some((each) => name.endsWith(`_${each}`)))
 
 const commands = await commandsFor(undefined)
-/** As typed after `weir`: a command, its subcommand if it has some, and options that it has. */
+/** Checks words after `weir`: a command, its subcommand if it has subcommands, and options that it has. */
 export function isCommand([first = '', ...rest]: readonly string[]): boolean {
   const command = commands.find((each) => each.name() === first)
   const subcommands = command?.commands ?? []
@@ -32,7 +32,7 @@ export const isProbe = (path: string): boolean => ['/ping', '/ready', '/health']
 
 export const defaultPort = variables.port[1].parse(undefined)
 
-/** A name, and a tag that says which: never the latest. */
+/** A name with a tag that contains a version, never `latest`. */
 export const isPinnedImage = (image: string): boolean =>
   /^[a-z0-9./-]+:(?!latest$)[\w.-]*\d[\w.-]*(@sha256:[0-9a-f]{64})?$/.test(image)
 

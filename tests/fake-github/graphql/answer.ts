@@ -58,7 +58,7 @@ export interface GraphqlBody {
   readonly variables?: Record<string, unknown> | null
   readonly operationName?: string | null
 }
-/** A query that GitHub would run, with its price; or GitHub's refusal. */
+/** A query that GitHub would run with its price, or GitHub's refusal. */
 export type Prepared =
   | {
       readonly run: (context: Omit<Context, 'cost'>) => ExecutionResult
@@ -104,7 +104,7 @@ const resolveField: GraphQLFieldResolver<any, Context> = (source, args, context,
   return typeof value === 'function' ? value() : value
 }
 
-/** An error in GitHub's form: its type beside the message. */
+/** Formats an error as GitHub does, with its type next to the message. */
 export function formatted(error: GraphQLError): object {
   const { type, ...extensions } = error.extensions
   return {
@@ -116,5 +116,5 @@ export function formatted(error: GraphQLError): object {
   }
 }
 
-/** Errors that GitHub's own data never cause: bad variables, or something that the fake does not serve. */
+/** Errors that GitHub's own data never cause: wrong variables, or something that the fake does not support. */
 export const isViolation = (error: GraphQLError): boolean => error.extensions.type === undefined

@@ -10,8 +10,8 @@ export interface PageArguments {
 }
 
 /**
- * A Relay connection over places in a sorted list. A cursor holds the place itself, so that it stays valid when records
- * before it come or go.
+ * Returns a Relay connection over places in a sorted list. A cursor contains the place itself, so it stays valid when earlier
+ * records are added or removed.
  */
 export function connection(
   { first, last, after, before }: PageArguments,
@@ -38,7 +38,7 @@ export function connection(
   }
 }
 
-/** A connection over a short list of a record's children, in the order given. */
+/** Returns a connection over a short list of a record's children, in the given order. */
 export function childConnection<T extends Pick<Item, 'index'>>(
   page: PageArguments,
   items: readonly T[],
@@ -50,7 +50,7 @@ export function childConnection<T extends Pick<Item, 'index'>>(
   return connection(page, places, direction, (index) => node(byIndex.get(index)!))
 }
 
-/** A connection over things without an index, such as logins. */
+/** Returns a connection over values without an index, such as logins. */
 export const plainConnection = <T>(page: PageArguments, items: readonly T[], node: (item: T) => unknown) =>
   childConnection(
     page,

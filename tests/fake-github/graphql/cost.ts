@@ -12,7 +12,7 @@ import {
 } from 'graphql'
 import { githubSchema } from './schema.ts'
 
-/** What GitHub reckons a query to cost before it runs it. */
+/** The cost of a query, as GitHub calculates it before running the query. */
 export interface Cost {
   readonly points: number
   readonly nodes: number
@@ -27,7 +27,7 @@ const NODE_LIMIT = 500_000
 const PAGE_LIMIT = 100
 
 /**
- * `variables` have their defaults filled in.
+ * Calculates the cost of an operation. Defaults must be filled into `variables`.
  * https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api
  */
 export function costOf(

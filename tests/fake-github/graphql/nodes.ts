@@ -9,7 +9,7 @@ import type { Repository } from '../world/repository.ts'
 import type { World } from '../world/world.ts'
 import type { Cost } from './cost.ts'
 
-/** What resolvers work on: a record with the name of its GraphQL type and, for most, its repository. */
+/** The value that resolvers use: a record with the name of its GraphQL type and, for most, its repository. */
 export interface Node<T = any> {
   readonly type: string
   readonly record: T
@@ -19,24 +19,24 @@ export interface Context {
   readonly world: World
   readonly bearer: Bearer
   readonly cost: Cost
-  /** As it will be once this query is paid for. */
+  /** The remaining quota after this query. */
   readonly quota: Quota
 }
 export type Resolver<T = any> = (node: Node<T>, args: any, context: Context) => unknown
 export type Resolvers<T = any> = Readonly<Record<string, Resolver<T>>>
 
 export const nodeOf = <T>(type: string, repository: Repository, record: T): Node<T> => ({ type, record, repository })
-/** The same, but null stays null. */
+/** Like `nodeOf`, but null stays null. */
 export const nodeOrNull = <T>(type: string, repository: Repository, record: T | undefined | null): Node<T> | null =>
   record == null ? null : nodeOf(type, repository, record)
 
-/** An `Actor`; null for a deleted account. */
+/** Returns an `Actor`, or null for a deleted account. */
 export function actor({ world }: Context, login: string | null): { type: string; record: records.User } | null {
   if (login === null) return null
   const user = world.people.find(login) ?? { ...GHOST, login }
   return { type: user.type, record: user }
 }
-/** A `User`, where the schema allows nothing else. */
+/** Returns a `User`, for fields whose schema allows nothing else. */
 export const userNode = (context: Context, login: string | null) => {
   const found = actor(context, login)
   return found?.type === 'User' ? found : null
@@ -44,7 +44,7 @@ export const userNode = (context: Context, login: string | null) => {
 
 export const repositoryNode = (repository: Repository): Node<Repository> => nodeOf('Repository', repository, repository)
 
-/** A repository that is known by name only: the fork that a pull request came from. */
+/** Returns the fork that a pull request came from. Only its name may be known. */
 export function forkNode(from: NonNullable<records.PullRequest['headRepository']>, context: Context) {
   const known = context.world.findById(from.id)
   if (known !== undefined) return repositoryNode(known)
@@ -76,14 +76,14 @@ export const failure = (type: string, message: string, extra: object = {}): Grap
   new GraphQLError(message, { extensions: { type, ...extra } })
 export const unresolved = (what: string): GraphQLError => failure('NOT_FOUND', `Could not resolve to ${what}`)
 
-/** Refuses what a fine-grained or installation token was not given. */
+/** Refuses fields for which a fine-grained or installation token has no permission. */
 export function requirePermission({ bearer }: Context, ...anyOf: string[]): void {
   const granted = bearer.permissions
   if (granted !== undefined && !anyOf.some((permission) => granted[permission] !== undefined))
     throw failure('FORBIDDEN', notAccessible(bearer.kind), { saml_failure: false })
 }
 
-/** Refuses what a classic token's scopes do not cover. */
+/** Refuses fields that the scopes of a classic token do not cover. */
 export function requireScope({ bearer }: Context, field: string, ...anyOf: string[]): void {
   if (bearer.kind !== 'classic' || anyOf.some((scope) => bearer.scopes.includes(scope))) return
   const wanted = anyOf.map((scope) => `'${scope}'`).join(', ')

@@ -14,7 +14,7 @@ import {
   userNode,
 } from './nodes.ts'
 
-/** Of records with a database id of their own. */
+/** For records that have a database id. */
 const identity: Resolvers = {
   id: ({ record }) => record.nodeId,
   databaseId: ({ record }) => record.id,
@@ -24,7 +24,7 @@ const identity: Resolvers = {
 const authored: Resolvers<{ author: string | null; body: string | null }> = {
   author: ({ record }, _, context) => actor(context, record.author),
   authorAssociation: ({ record }) => (record.author === null ? 'NONE' : 'MEMBER'),
-  // REST sends null where nothing was written, GraphQL an empty text.
+  // For an empty body REST sends null and GraphQL an empty string.
   body: ({ record }) => record.body ?? '',
   bodyText: ({ record }) => record.body ?? '',
 }

@@ -21,7 +21,7 @@ const suiteId = ({ record, repository }: Node<WorkflowRun>): number =>
 const runUrl = ({ record, repository }: Node<WorkflowRun>): string =>
   `https://github.com/${repository.owner}/${repository.name}/actions/runs/${record.id}`
 
-/** A workflow run's check suite; its record is the run. */
+/** The check suite of a workflow run. Its record is the run. */
 export const checkSuiteResolvers: Resolvers<WorkflowRun> = {
   id: (node) => nodeId('checkSuite', suiteId(node)),
   databaseId: suiteId,
@@ -33,7 +33,7 @@ export const checkSuiteResolvers: Resolvers<WorkflowRun> = {
   commit: ({ record, repository }) => nodeOrNull('Commit', repository, repository.commit(record.headSha)),
   checkRuns: ({ record, repository }, args, context) => {
     requirePermission(context, 'checks', 'actions')
-    // Nothing is ever run twice here, so every check run is the latest.
+    // Here no check is run twice, so every check run is the latest.
     if (args.filterBy != null && JSON.stringify(args.filterBy) !== '{"checkType":"LATEST"}')
       throw new Error('the fake GitHub does not filter check runs')
     return childConnection(args, repository.jobs.childrenOf(record.index), (each) =>
@@ -88,12 +88,12 @@ export const deploymentResolvers: Resolvers<Deployment> = {
   latestEnvironment: ({ record }) => record.environment,
   payload: () => null,
   creator: ({ record }, _, context) => actor(context, record.creator),
-  // Null where the branch or tag is gone.
+  // Null if the branch or tag no longer exists.
   ref: ({ record, repository }) =>
     refExists(repository, record.ref) ? { name: record.ref, prefix: 'refs/heads/', id: `REF_${record.ref}` } : null,
   state: (node) => {
     const latest = statusesOf(node)[0]
-    // What succeeded last is in use, and GitHub says so.
+    // GitHub calls a deployment active if its last status is success.
     return latest === undefined ? 'PENDING' : latest.state === 'success' ? 'ACTIVE' : upper(latest.state)
   },
   latestStatus: (node) => nodeOrNull('DeploymentStatus', node.repository, statusesOf(node)[0]),

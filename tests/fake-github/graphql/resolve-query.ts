@@ -6,7 +6,7 @@ import type { Repository } from '../world/repository.ts'
 import { plainConnection } from './connection.ts'
 import { type Context, nodeOf, type Resolvers, repositoryNode, requireScope, unresolved } from './nodes.ts'
 
-/** Which GraphQL type and collection a node id's kind stands for. */
+/** The GraphQL type and the collection for each kind of node id. */
 const NODE_TYPES = {
   issue: ['Issue', 'issues'],
   pull: ['PullRequest', 'pullRequests'],
@@ -105,7 +105,7 @@ export const userResolvers: Resolvers<User> = {
 
 export const botResolvers: Resolvers<User> = {
   ...userResolvers,
-  // REST says dependabot[bot], GraphQL dependabot.
+  // The login is dependabot[bot] in REST and dependabot in GraphQL.
   login: ({ record }) => record.login.replace('[bot]', ''),
 }
 

@@ -20,7 +20,7 @@ interface OrderArguments extends PageArguments {
   readonly orderBy?: { readonly field: string; readonly direction: 'ASC' | 'DESC' } | null
 }
 
-/** A connection over one of the repository's collections, sorted as asked. */
+/** Returns a connection over one of the repository's collections, sorted as requested. */
 function sorted<T extends Item>(
   repository: Repository,
   type: string,

@@ -5,14 +5,14 @@ import { buildSchema, type DocumentNode, GraphQLError, type GraphQLSchema, parse
 
 let schema: GraphQLSchema | undefined
 
-/** GitHub's public schema. Built at the first GraphQL request, since it takes a quarter of a second. */
+/** GitHub's public schema. It is built at the first GraphQL request, because that takes a quarter of a second. */
 export function githubSchema(): GraphQLSchema {
   if (schema !== undefined) return schema
   const text = readFileSync(
     join(findPackageJSON('@octokit/graphql-schema', import.meta.url)!, '../schema.graphql'),
     'utf8',
   )
-  // GitHub sends databaseId beyond 32 bits, though GraphQL's Int ends there.
+  // GitHub sends a databaseId of more than 32 bits, although GraphQL's Int does not allow it.
   const widened = text.replaceAll(/\bdatabaseId: Int\b(?!!)/g, 'databaseId: WideInt')
   schema = buildSchema(`${widened}\nscalar WideInt`, { assumeValidSDL: true })
   return schema
@@ -21,7 +21,7 @@ export function githubSchema(): GraphQLSchema {
 const DOCUMENTS_KEPT = 200
 const documents = new Map<string, DocumentNode | readonly GraphQLError[]>()
 
-/** The parsed query, or what GitHub would refuse it for. */
+/** Returns the parsed query, or the errors for which GitHub would refuse it. */
 export function checkedDocument(query: string): DocumentNode | readonly GraphQLError[] {
   const known = documents.get(query)
   if (known !== undefined) return known

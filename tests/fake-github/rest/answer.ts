@@ -16,7 +16,7 @@ const repositoryRoutes = {
   ...deliveryRoutes,
 }
 
-/** The permission that fine-grained and installation tokens need, by the first segment below the repository. */
+/** The permission that fine-grained and installation tokens need, by the first path segment below the repository. */
 const PERMISSIONS: Readonly<Record<string, string>> = {
   issues: 'issues',
   milestones: 'issues',
@@ -30,12 +30,12 @@ const PERMISSIONS: Readonly<Record<string, string>> = {
   branches: 'contents',
   tags: 'contents',
 }
-/** What GitHub answers 410 to when a repository has issues switched off. */
+/** Paths that answer 410 when a repository has issues switched off. */
 const ISSUES_ONLY = ['issues', 'milestones', 'labels']
 
 export const UNSERVED = 501
 
-/** Answers a request from the world. Status 501: GitHub knows the operation or parameter, the fake does not. */
+/** Answers a request from the world. Status 501 means that GitHub knows the operation or parameter, but the fake does not. */
 export function answerRest(request: RestRequest): Answer {
   const { method, template } = request.operation
   const isInRepository = template === REPOSITORY || template.startsWith(`${REPOSITORY}/`)

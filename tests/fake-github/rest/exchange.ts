@@ -7,18 +7,18 @@ import { timestamp } from '../world/ground.ts'
 import type { Repository } from '../world/repository.ts'
 import type { World } from '../world/world.ts'
 
-/** A request that passed contract, authentication and limits. */
+/** A request that passed the checks of contract, authentication and limits. */
 export interface RestRequest {
   readonly operation: Operation
   readonly parameters: Readonly<Record<string, string>>
   readonly query: URLSearchParams
-  /** Where the API begins, without a slash at the end. */
+  /** The base address of the API, without a slash at the end. */
   readonly api: string
-  /** Path as sent, with the repository by id, as GitHub writes it into `Link` headers. */
+  /** The path as sent, but with the repository by id, as in GitHub's `Link` headers. */
   readonly canonicalPath: string
   readonly world: World
   readonly bearer: Bearer | undefined
-  /** Asked for by a media type. */
+  /** Requested by a media type. */
   readonly wantsHtml: boolean
   readonly clock: Clock
   readonly pagingCap: number
@@ -28,10 +28,10 @@ export interface Answer {
   readonly status: number
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** RFC 3339; single records have it on GitHub, lists do not. */
+  /** In RFC 3339. Single records have it on GitHub, lists do not. */
   readonly lastModified?: string
 }
-/** A request within a repository that exists. */
+/** A request in a repository that exists. */
 export interface RepositoryRequest extends RestRequest {
   readonly repository: Repository
 }
@@ -47,11 +47,11 @@ export const refusal = (status: number, message: string, headers: Record<string,
 export const notFound = (): Answer => refusal(404, 'Not Found')
 
 interface PageLimits {
-  /** Results past this many are not served. */
+  /** The largest number of results that are served. */
   readonly cap?: number
 }
 
-/** One page of a list, with GitHub's `Link` header. */
+/** Returns one page of a list, with GitHub's `Link` header. */
 export function page<T>(
   request: RestRequest,
   items: readonly T[],
@@ -77,7 +77,7 @@ export function page<T>(
   return links.length === 0 ? answer : { ...answer, headers: { link: links.join(', ') } }
 }
 
-/** One page of records, refused beyond the paging cap. */
+/** Returns one page of records, or refuses it beyond the paging cap. */
 export function pageOf<T>(
   request: RestRequest,
   get: (index: number) => T | undefined,
@@ -92,15 +92,15 @@ export function pageOf<T>(
   return page(request, places, (slice) => slice.map((place) => shape(get(place.index)!)), { cap: request.pagingCap })
 }
 
-/** A time of the query, rounded up to GitHub's whole seconds. */
+/** Reads a time from the query, rounded up to whole seconds as in GitHub. */
 export function timeOf(request: RestRequest, name: string): string | undefined {
   const value = request.query.get(name)
   return value === null ? undefined : timestamp(Math.ceil(Date.parse(value) / 1000) * 1000)
 }
 
-/** What answers requests of one operation. */
+/** The handler of one operation. */
 export interface Route<R = RestRequest> {
-  /** Query parameters that have an effect besides `page` and `per_page`; others are reported, not ignored. */
+  /** Query parameters that have an effect besides `page` and `per_page`. Others are reported, not ignored. */
   readonly honours?: readonly string[]
   readonly answer: (request: R) => Answer
 }

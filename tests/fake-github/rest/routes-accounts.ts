@@ -107,7 +107,7 @@ function installationRepositories(request: RestRequest): Answer {
   }))
 }
 
-/** Repositories that a search text finds: words in the name, and the qualifiers org, user and fork. */
+/** Finds repositories by a search text: words in the name, and the qualifiers org, user and fork. */
 export function searchRepositories(
   { world, bearer }: Pick<RestRequest, 'world' | 'bearer'>,
   text: string,

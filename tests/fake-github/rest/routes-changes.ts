@@ -15,7 +15,7 @@ import { commit, fullCommit, fullPullRequest, pullRequest, review, reviewComment
 import { persons } from './shape-people.ts'
 import { pageUrl, repositoryUrl } from './shape-repository.ts'
 
-/** GitHub lists no more commits of a pull request than this. */
+/** GitHub lists at most this many commits of a pull request. */
 const PULL_COMMITS_CAP = 250
 
 /** Operations under `/repos/{owner}/{repo}` about code and its review. */
@@ -119,7 +119,7 @@ function commits(request: RepositoryRequest): Answer {
   return pageOf(request, repository.commits.get, places, (each) => commit(request, repository, each))
 }
 
-/** Of the two ends of a pull request. */
+/** Compares the two ends of a pull request. */
 function compare(request: RepositoryRequest): Answer {
   const { repository, parameters } = request
   const [base = '', head = ''] = parameters.basehead!.split('...')

@@ -4,7 +4,7 @@ import { type Answer, notFound, ok, page, pageOf, type RepositoryRequest, type R
 import { deployment, deploymentStatus, job, latestRelease, release, run, tag } from './shape-deliveries.ts'
 
 const RUN_FILTERS = ['created', 'status', 'branch', 'event', 'actor', 'head_sha']
-/** GitHub serves this many results of a filtered list of runs, though it counts them all. */
+/** GitHub serves at most this many results of a filtered list of runs, though it counts them all. */
 const FILTERED_RUNS_CAP = 1000
 
 /** Operations under `/repos/{owner}/{repo}` about workflows, deployments and releases. */
@@ -67,7 +67,7 @@ export const deliveryRoutes: Routes<RepositoryRequest> = {
   },
 }
 
-/** The index of a record whose database id is in the path, if it is of this repository. */
+/** Returns the index of the record whose database id is in the path, if it belongs to this repository. */
 function ownIndex(request: RepositoryRequest, kind: 'run' | 'deployment', parameter: string): number | undefined {
   const place = parseDatabaseId(kind, Number(request.parameters[parameter]))
   return place?.repository === request.repository.ordinal ? place.index : undefined
@@ -109,7 +109,7 @@ function runs(request: RepositoryRequest): Answer {
   )
 }
 
-/** `from..to`, `>=from`, `<to`, a day, … as a test of times. A day without time means all of it. */
+/** Reads `from..to`, `>=from`, `<to`, a day, … as a test of times. A date without a time means the whole day. */
 function createdFilter(text: string | null): (time: string) => boolean {
   if (text === null) return () => true
   const start = (value: string) => Date.parse(value)

@@ -71,7 +71,7 @@ export const ticketRoutes: Routes<RepositoryRequest> = {
 export const directionOf = ({ query }: Pick<RepositoryRequest, 'query'>, normal: 'asc' | 'desc'): 'asc' | 'desc' =>
   (query.get('direction') as 'asc' | 'desc' | null) ?? normal
 
-/** Lists of comments: by time of creation upwards unless sorted, and `direction` alone is ignored. */
+/** Lists comments by time of creation, oldest first, unless `sort` is given. `direction` alone is ignored. */
 export function commentSelection<T extends Item>(request: RepositoryRequest): Selection<T> {
   const sort = request.query.get('sort')
   const since = timeOf(request, 'since')
@@ -84,7 +84,7 @@ export function commentSelection<T extends Item>(request: RepositoryRequest): Se
   }
 }
 
-/** GitHub lists pull requests among the issues. */
+/** GitHub's list of issues includes pull requests. */
 function issues(request: RepositoryRequest): Answer {
   const { repository, query } = request
   const since = timeOf(request, 'since')

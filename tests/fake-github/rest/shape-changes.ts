@@ -5,7 +5,7 @@ import { person, personOrGhost, persons, repositoryOwner, type Shaping } from '.
 import { minimalRepository, pageUrl, repositoryShape, repositoryUrl } from './shape-repository.ts'
 import { associationOf, label, labelsOf, milestoneOf } from './shape-tickets.ts'
 
-/** A pull request as lists show it: without merge details and sizes. */
+/** A pull request as in lists: without merge details and sizes. */
 export function pullRequest(on: Shaping, repository: Repository, pull: PullRequest) {
   const root = repositoryUrl(on, repository)
   const url = `${root}/pulls/${pull.number}`
@@ -88,7 +88,7 @@ function head(on: Shaping, repository: Repository, pull: PullRequest) {
   }
 }
 
-/** A pull request by itself. */
+/** A single pull request, with all details. */
 export function fullPullRequest(on: Shaping, repository: Repository, pull: PullRequest) {
   const reviews = repository.reviews.childrenOf(pull.number)
   return {

@@ -3,7 +3,7 @@ import type { Organisation, User } from '../world/records.ts'
 import type { Repository } from '../world/repository.ts'
 import type { World } from '../world/world.ts'
 
-/** What every shape needs besides its record: where the API begins, and the world. */
+/** The context of every shape: the base address of the API, and the world. */
 export interface Shaping {
   readonly api: string
   readonly world: World
@@ -31,7 +31,7 @@ const ORGANISATION_LINKS = {
 const links = (table: Readonly<Record<string, string>>, base: string): Record<string, string> =>
   Object.fromEntries(Object.entries(table).map(([name, suffix]) => [name, `${base}/${suffix}`]))
 
-/** Pages repeat few accounts often. */
+/** A cache, because pages often repeat the same few accounts. */
 const accounts = new Map<string, ReturnType<typeof newAccount>>()
 const ACCOUNTS_KEPT = 2000
 
@@ -62,15 +62,15 @@ function newAccount(api: string, login: string, id: number, nodeId: string, type
 
 export const simpleUser = ({ api }: Shaping, user: User) => account(api, user.login, user.id, user.nodeId, user.type)
 
-/** A person by login; null for a deleted account. */
+/** Returns a person by login, or null for a deleted account. */
 export function person(on: Shaping, login: string | null) {
   return login === null ? null : simpleUser(on, on.world.people.find(login) ?? stranger(login))
 }
-/** The same where GitHub's description forbids null. */
+/** Returns `ghost` for a deleted account, where GitHub's description forbids null. */
 export const personOrGhost = (on: Shaping, login: string | null) => person(on, login ?? GHOST.login)
 export const persons = (on: Shaping, logins: readonly string[]) => logins.map((login) => personOrGhost(on, login))
 
-/** Somebody whom a test named in a change. */
+/** A person that a test named in a change. */
 const stranger = (login: string): User => ({ ...GHOST, id: 1_000_000 + login.length, login })
 
 export function fullUser(on: Shaping, user: User) {

@@ -40,7 +40,7 @@ const LINKS = {
   hooks_url: 'hooks',
 }
 
-/** What names a repository; a fork that is not part of the world has no more. */
+/** The names and ids of a repository. A fork outside the world has nothing else. */
 export interface RepositoryName {
   readonly id: number
   readonly nodeId: string
@@ -52,7 +52,7 @@ export const repositoryUrl = (on: Shaping, repository: RepositoryName): string =
   `${on.api}/repos/${fullName(repository)}`
 export const pageUrl = (repository: RepositoryName): string => `https://github.com/${fullName(repository)}`
 
-/** Every pull request shows its repositories; composing 36 links each time would take most of the fake's time. */
+/** A cache: every pull request shows its repositories, and composing 36 links each time would take most of the fake's time. */
 const links = new Map<string, Record<string, string>>()
 const REPOSITORIES_KEPT = 500
 function linksOf(url: string): Record<string, string> {
@@ -81,7 +81,7 @@ export function minimalRepository(on: Shaping, repository: RepositoryName, isPri
   }
 }
 
-/** GitHub's `repository`; search results and the full form add to it. */
+/** GitHub's `repository`. Search results and the full form have further fields. */
 export function repositoryShape(on: Shaping, repository: Repository) {
   const { settings } = repository
   const openIssues = settings.issues

@@ -50,7 +50,7 @@ export function milestoneOf(on: Shaping, repository: Repository, ticket: Issue) 
 
 export const associationOf = (login: string | null): string => (login === null ? 'NONE' : 'MEMBER')
 
-/** An issue, or a pull request in its guise as one. */
+/** An issue, or a pull request shown as an issue. */
 export function issue(on: Shaping, repository: Repository, ticket: Issue) {
   const root = repositoryUrl(on, repository)
   const url = `${root}/issues/${ticket.number}`

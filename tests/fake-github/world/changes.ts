@@ -7,16 +7,16 @@ import type { World } from './world.ts'
 type RecordOf<K extends keyof Collections> = Collections[K] extends Iterable<infer T> ? T : never
 
 /**
- * Something that happens on the fake GitHub after it was generated, as plain data, so that it can be sent to a child process.
- * A test that runs while the world changes gives these to `update` (see fake-github.ts for what each of them is good for).
+ * A change on the fake GitHub after it was generated, as plain data, so that it can be sent to a child process. A test passes
+ * changes to `update` while the world is in use (fake-github.ts describes each of them).
  */
 export type Change = { [K in keyof Collections]: RecordChange<K> }[keyof Collections] | (InRepository & WholeChange)
 
 interface InRepository {
-  /** Its name `owner/name` at that time. */
+  /** The repository's name `owner/name` at that time. */
   readonly repository: string
 }
-/** Changes that are more than one edit. Issues and pull requests go by number, runs by index. */
+/** Changes that are more than one edit. Issues and pull requests are named by number, runs by index. */
 type WholeChange =
   | { readonly close: number }
   | { readonly reopen: number }
@@ -37,8 +37,8 @@ export type RecordChange<K extends keyof Collections> = InRepository &
   )
 
 /**
- * Which collections' records are parents: a new or edited child is an update of its parent, as on GitHub. What is taken
- * away leaves no trace on its parent, and a label or a milestone that is edited none on what bears it.
+ * The collections whose records are parents: a new or edited child counts as an update of its parent, as on GitHub. A removal
+ * leaves no trace on the parent, and an edited label or milestone leaves none on the records that have it.
  */
 const PARENTS: Partial<Record<keyof Collections, readonly (keyof Collections)[]>> = {
   comments: ['issues', 'pullRequests'],
@@ -48,10 +48,10 @@ const PARENTS: Partial<Record<keyof Collections, readonly (keyof Collections)[]>
   jobs: ['runs'],
   statuses: ['deployments'],
 }
-/** Who closes and merges. */
+/** The person who closes and merges. */
 const CLOSER = 'user-1'
 
-/** Applies a change at the time `now` (milliseconds) and returns the record that it made or changed, if any. */
+/** Applies a change at the time `now` (milliseconds). Returns the record that it made or changed, if any. */
 export function applyChange(world: World, change: Change, now: number): Item | undefined {
   const repository = world.repository(change.repository)
   const at = timestamp(now)
@@ -90,14 +90,14 @@ function add(repository: Repository, { add: kind, parent, with: given = {} }: Ad
   return item
 }
 
-/** GitHub makes labels that somebody puts on an issue. */
+/** Creates labels that somebody puts on an issue, as GitHub does. */
 function makeLabels({ labels }: Repository, given: object, at: string): void {
   const names = (given as Partial<PullRequest>).labels ?? []
   const known = new Set([...labels].map(({ name }) => name))
   for (const name of names) if (!known.has(name)) labels.add(0, { name, createdAt: at, updatedAt: at })
 }
 
-/** What was opened just now is neither closed nor finished. */
+/** A record that was just opened is neither closed nor finished. */
 function openTimes(kind: keyof Collections, at: string): object {
   const open = { state: 'open', closedAt: null, closedBy: null }
   if (kind === 'issues') return open
@@ -117,7 +117,7 @@ function touch(repository: Repository, kind: keyof Collections, parent: number |
   }
 }
 
-/** Closes or reopens an issue or a pull request; GitHub lists closings among the events. */
+/** Closes or reopens an issue or a pull request. GitHub lists closing among the events. */
 function end(repository: Repository, number: number, values: Partial<PullRequest>, at: string): Item {
   const { issues, pullRequests, events } = repository
   if (values.state === 'closed')
@@ -131,7 +131,7 @@ function merge(repository: Repository, number: number, at: string): Item {
   return end(repository, number, { state: 'closed', closedAt: at, closedBy: CLOSER, isDraft: false, ...merged }, at)
 }
 
-/** A further attempt: other jobs under the same run, which was created when it was. */
+/** Starts another attempt: other jobs of the same run, which keeps its time of creation. */
 function rerun({ runs, jobs }: Repository, index: number, at: string): Item {
   const earlier = jobs.childrenOf(index)
   for (const job of earlier) jobs.remove(job.index)
@@ -148,7 +148,7 @@ function rename(repository: Repository, name: string): void {
   repository.name = rest
 }
 
-/** Replaces a pull request's commits by as many new ones. */
+/** Replaces a pull request's commits by the same number of new ones. */
 function forcePush({ pullCommits, pullRequests }: Repository, number: number, at: string): Item {
   const replaced = pullCommits.childrenOf(number)
   for (const commit of replaced) pullCommits.remove(commit.index)

@@ -1,20 +1,20 @@
 import { CHILD_SPAN } from './ids.ts'
 import type { Item } from './records.ts'
 
-/** Where a collection's records come from: indexes are enumerated, records built when asked for; only some are kept. */
+/** The source of a collection's records: indexes are enumerated, records are built on demand, and only some are kept. */
 export interface Source<T extends Item> {
   readonly parents: () => Iterable<number>
   readonly indexes: (parent: number) => Iterable<number>
-  /** Whether `indexes` gives this one; known without walking through them. */
+  /** Whether `indexes` contains this one, without walking through them. */
   readonly holds: (index: number) => boolean
-  /** Whether that to which a record belongs still exists. */
+  /** Whether the parent of the record still exists. */
   readonly belongs: (index: number) => boolean
-  /** The index of a record added later. */
+  /** Returns the index for a record that is added later. */
   readonly next: (parent: number) => number
   readonly build: (index: number) => T
 }
 
-/** Counts changes in a repository, so that cached selections know when they are stale. */
+/** Counts changes in a repository, so that cached selections know when they are outdated. */
 export interface Revision {
   value: number
 }
@@ -23,10 +23,10 @@ export interface Selection<T extends Item> {
   readonly key: (item: T) => string
   readonly direction: 'asc' | 'desc'
   readonly where?: ((item: T) => boolean) | undefined
-  /** Names the above three; selections of the same name are computed once until something changes. */
+  /** Identifies the three fields above: selections with the same name are computed once until something changes. */
   readonly name: string
 }
-/** Sorted by key, then index: places in a list that stay comparable when records come and go. */
+/** A position in a list, sorted by key and then index. It stays comparable when records are added or removed. */
 export interface Place {
   readonly key: string
   readonly index: number
@@ -37,7 +37,7 @@ export interface Collection<T extends Item> extends Iterable<T> {
   has(index: number): boolean
   indexes(): Iterable<number>
   get(index: number): T | undefined
-  /** As it was made, whatever was edited since: what is generated below a record goes by it and stays as it was. */
+  /** The record as it was generated, without later edits. Records below it are generated from it and therefore do not change. */
   made(index: number): T | undefined
   childrenOf(parent: number): T[]
   countOf(parent: number): number
@@ -160,7 +160,7 @@ export function listSource<T extends Item>(count: number, build: (index: number)
   }
 }
 
-/** A source whose records belong to those of other collections, `count(parent)` to each. */
+/** A source whose records belong to records of other collections. Each parent has `count(parent)` of them. */
 export function childSource<T extends Item>(
   parents: readonly Collection<Item>[],
   count: (parent: number) => number,

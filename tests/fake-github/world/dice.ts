@@ -1,9 +1,9 @@
-/** Deterministic randomness: the same seed, salt and keys always give the same value, so nothing has to be remembered. */
+/** Deterministic randomness: the same seed, salt and keys always give the same value, so nothing has to be stored. */
 export interface Dice {
   integer(salt: string, minimum: number, maximum: number, ...keys: number[]): number
   chance(salt: string, probability: number, ...keys: number[]): boolean
   pick<T>(salt: string, choices: readonly T[], ...keys: number[]): T
-  /** Up to `count` different members of `choices`. */
+  /** Returns up to `count` different members of `choices`. */
   some<T>(salt: string, choices: readonly T[], count: number, ...keys: number[]): T[]
   hex(salt: string, length: number, ...keys: number[]): string
 }

@@ -35,7 +35,7 @@ export function generatePullRequest(on: Ground, number: number, ordinal: number,
 
 export const repositoryId = (ordinal: number): number => 700_000_000 + ordinal
 
-/** `author` null with a name and an address: the address belongs to no account. */
+/** If `author` is null although there is a name and an address, the address belongs to no account. */
 export function generateCommit(
   on: Ground,
   kind: CommitKind,

@@ -22,7 +22,7 @@ export function generateRun(on: Ground, index: number): WorkflowRun {
   const workflow = on.luck.integer('workflow', 0, WORKFLOWS.length - 1, index)
   const createdAt = on.moment(index, on.settings.workflowRuns)
   const startedAt = on.later(createdAt, on.luck.integer('run wait', 0, 90, index))
-  // The newest few are still under way.
+  // The newest few runs are still under way.
   const isDone = index <= on.settings.workflowRuns - 2 || on.settings.workflowRuns < 5
   return {
     ...on.identify('run', index),

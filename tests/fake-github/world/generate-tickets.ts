@@ -17,7 +17,7 @@ const LABEL_NAMES = [
   'requirement',
 ]
 const DAY = 86_400
-/** GitHub allows 65,536 characters in a body; one record of each kind comes near it, with characters beyond 16 bits. */
+/** GitHub allows 65,536 characters in a body. One record of each kind comes close, with characters beyond 16 bits. */
 const LONG_BODY = 'A long story 🦫. '.repeat(3530)
 
 export function generateLabel(on: Ground, index: number): Label {
@@ -48,7 +48,7 @@ export function generateMilestone(on: Ground, index: number): Milestone {
   }
 }
 
-/** What issues and pull requests have in common. `ordinal` counts within the kind, so that every oddity occurs in small worlds too. */
+/** The common part of issues and pull requests. `ordinal` counts within the kind, so that every special case occurs in small worlds too. */
 export function generateTicket(on: Ground, kind: 'issue' | 'pull', number: number, ordinal: number): Issue {
   const { luck, settings } = on
   const createdAt = on.moment(number, settings.issues + settings.pullRequests)

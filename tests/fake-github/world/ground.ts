@@ -3,16 +3,16 @@ import { databaseId, type Kind, nodeId } from './ids.ts'
 import type { People } from './people.ts'
 import type { Amount, RepositorySettings, WorldSettings } from './settings.ts'
 
-/** What every generator of a repository's records stands on. */
+/** The shared basis of all generators of a repository's records. */
 export interface Ground {
-  /** Place of the repository in the world. */
+  /** The position of the repository in the world. */
   readonly ordinal: number
   readonly settings: RepositorySettings
   readonly people: People
   readonly luck: Dice
-  /** When the `index`th of `total` happened, spread evenly; every seventh shares its time with the one before. */
+  /** The time of the `index`th of `total` events, spread evenly. Every seventh has the same time as the one before. */
   moment(index: number, total: number): string
-  /** `seconds` after a time, but never after the end of the generated world (unless that time is itself later). */
+  /** A time `seconds` later, but never after the end of the generated world, unless the given time is itself later. */
   later(time: string, seconds: number): string
   identify(kind: Kind, index: number): { index: number; id: number; nodeId: string }
   amount(salt: string, amount: Amount, key: number): number

@@ -1,6 +1,6 @@
 import type { Dice } from './dice.ts'
 
-/** Prefixes of GitHub's global node ids, by record kind. The order also separates the kinds' database ids. */
+/** Prefixes of GitHub's global node ids, by kind of record. Their order also separates the database ids of the kinds. */
 const KINDS = {
   issue: 'I',
   pull: 'PR',
@@ -25,13 +25,13 @@ const ORDINALS = Object.keys(KINDS) as Kind[]
 export const CHILD_SPAN = 1000
 const KIND_SPAN = 1e14
 const REPOSITORY_SPAN = 1e11
-/** GitHub's ids passed 2^31 long ago; ours all lie beyond it, so that 32-bit handling shows. */
+/** GitHub's ids exceeded 2^31 long ago. All ids here exceed it, so that 32-bit handling is noticed. */
 const FIRST_REPOSITORY = 3
 
 export const databaseId = (kind: Kind, repository: number, index: number): number =>
   ORDINALS.indexOf(kind) * KIND_SPAN + (FIRST_REPOSITORY + repository) * REPOSITORY_SPAN + index
 
-/** The repository's ordinal and the record's index that a database id of this kind stands for. */
+/** Returns the repository's ordinal and the record's index for a database id of this kind. */
 export function parseDatabaseId(kind: Kind, id: number): { repository: number; index: number } | undefined {
   const rest = id - ORDINALS.indexOf(kind) * KIND_SPAN
   if (!Number.isInteger(rest) || rest < FIRST_REPOSITORY * REPOSITORY_SPAN || rest >= KIND_SPAN) return undefined
@@ -52,7 +52,7 @@ export function parseNodeId(node: string): { prefix: string; value: string; kind
   }
 }
 
-/** Commit names can be read backwards, so that any of them can be looked up without a table of all. */
+/** A commit's name encodes its place, so that each commit can be found without a table of all. */
 const COMMIT_KINDS = { branch: 'a', pull: 'b', merge: 'c' } as const
 export type CommitKind = keyof typeof COMMIT_KINDS
 

@@ -13,7 +13,7 @@ export interface People {
   organisation(login: string): Organisation | undefined
 }
 
-/** REST shows some records of deleted accounts as written by this account; GraphQL shows null. */
+/** REST shows some records of deleted accounts as written by this account. GraphQL shows null. */
 export const GHOST: User = {
   id: 10137,
   nodeId: globalId('U', '10137'),

@@ -1,9 +1,9 @@
 /**
- * What exists in the generated world, in one shape behind REST and GraphQL. Times are RFC 3339 text in UTC with whole
- * seconds, as GitHub sends them, so that comparing text compares time. People are named by login; null is a deleted account.
+ * The records of the generated world, in one form for REST and GraphQL. Times are RFC 3339 text in UTC with whole seconds, as
+ * GitHub sends them, so comparing the text compares the times. People are named by login. Null is a deleted account.
  */
 export interface Item {
-  /** Place in its collection; for a child `parent index * 1000 + ordinal`. */
+  /** The index in its collection. For a child it is `parent index * 1000 + ordinal`. */
   readonly index: number
   readonly id: number
   readonly nodeId: string
@@ -34,7 +34,7 @@ export interface Organisation {
 export interface Label extends Item {
   readonly name: string
   readonly color: string
-  /** GitHub also sends null, but its own description denies that. */
+  /** GitHub also sends null, but its own description excludes that. */
   readonly description: string
 }
 
@@ -56,14 +56,13 @@ export interface Issue extends Item {
   readonly author: string | null
   readonly assignees: readonly string[]
   readonly labels: readonly string[]
-  /** Number of the milestone. */
   readonly milestone: number | null
   readonly closedAt: string | null
   readonly closedBy: string | null
 }
 
 export interface PullRequest extends Issue {
-  /** REST lists a pull request among the issues too, under another id. */
+  /** REST also lists a pull request among the issues, with another id. */
   readonly issueId: number
   readonly isDraft: boolean
   readonly mergedAt: string | null
@@ -71,7 +70,7 @@ export interface PullRequest extends Issue {
   readonly mergeCommitSha: string | null
   readonly headRef: string
   readonly headSha: string
-  /** null: the fork was deleted. */
+  /** Null if the fork was deleted. */
   readonly headRepository: { readonly id: number; readonly owner: string; readonly name: string } | null
   readonly baseRef: string
   readonly baseSha: string
@@ -87,7 +86,7 @@ export interface Commit extends Item {
   readonly authorName: string
   readonly authorEmail: string
   readonly authoredAt: string
-  /** null: the e-mail address belongs to no account. */
+  /** Null if the e-mail address belongs to no account. */
   readonly author: string | null
   readonly parents: readonly string[]
   readonly additions: number
@@ -140,7 +139,7 @@ export interface WorkflowRun extends Item {
   readonly headBranch: string
   readonly headSha: string
   readonly actor: string
-  /** How often it was started; the earlier attempts' jobs are not listed any more. */
+  /** The number of attempts. Jobs of earlier attempts are no longer listed. */
   readonly attempt: number
   readonly startedAt: string
 }
@@ -167,7 +166,7 @@ export interface DeploymentStatus extends Item {
   readonly deploymentIndex: number
   readonly state: 'pending' | 'queued' | 'in_progress' | 'success' | 'failure' | 'error' | 'inactive'
   readonly creator: string
-  /** Where a job of a workflow run that deployed has its log. */
+  /** The address of the log, for a deployment by a job of a workflow run. */
   readonly logUrl?: string
 }
 

@@ -21,7 +21,7 @@ export interface Collections {
   readonly milestones: Collection<records.Milestone>
   readonly issues: Collection<records.Issue>
   readonly pullRequests: Collection<records.PullRequest>
-  /** Comments on issues and pull requests; children of either by number. */
+  /** Comments on issues and pull requests. Their parent is the number of either. */
   readonly comments: Collection<records.Comment>
   readonly events: Collection<records.IssueEvent>
   readonly pullCommits: Collection<records.Commit>
@@ -32,7 +32,7 @@ export interface Collections {
   readonly deployments: Collection<records.Deployment>
   readonly statuses: Collection<records.DeploymentStatus>
   readonly releases: Collection<records.Release>
-  /** Of the default branch. */
+  /** Commits of the default branch. */
   readonly commits: Collection<records.Commit>
 }
 
@@ -50,10 +50,10 @@ export interface Repository extends Collections {
   readonly createdAt: string
   updatedAt: string
   readonly pushedAt: string
-  /** An issue or a pull request. */
+  /** Returns an issue or a pull request. */
   ticket(number: number): records.Issue | records.PullRequest | undefined
   commit(name: string): records.Commit | undefined
-  /** Of the commit that merges a pull request. */
+  /** Returns the commit that merges a pull request. */
   mergeSha(number: number): string
 }
 
@@ -163,7 +163,7 @@ function generateCollections(on: Ground): Collections {
   }
 }
 
-/** Issues and pull requests draw their numbers from one sequence; generated pull requests are spread evenly in it. */
+/** Issues and pull requests share one sequence of numbers. Generated pull requests are spread evenly in it. */
 function ticketNumbers({ issues, pullRequests }: RepositorySettings) {
   const total = issues + pullRequests
   let last = total
@@ -193,7 +193,7 @@ function branchCommit(on: Ground, index: number): records.Commit {
 }
 
 function findCommit(on: Ground, { commits, pullCommits, pullRequests }: Collections, text: string) {
-  // A test may name a commit of the branch as a real git repository does.
+  // A test may rename a commit of the branch to its name in a real git repository.
   const renamed = () => [...commits].find((commit) => commit.sha === text)
   const parsed = parseSha(text)
   if (parsed === undefined || parsed.repository !== on.ordinal) return renamed()

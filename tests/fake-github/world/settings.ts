@@ -1,20 +1,20 @@
-/** A number, or a range out of which each parent draws its own. */
+/** A number, or a range from which each parent draws its own number. */
 export type Amount = number | readonly [minimum: number, maximum: number]
 
 export interface RepositorySettings {
-  /** `owner/name`; the owner is an organisation or a user of the world. */
+  /** `owner/name`. The owner is an organisation or a user of the world. */
   readonly name: string
   readonly issues: number
   readonly pullRequests: number
   readonly workflowRuns: number
   readonly labels: number
   readonly milestones: number
-  /** On the default branch; a repository without any is empty. */
+  /** Commits on the default branch. A repository without any is empty. */
   readonly commits: number
   readonly deployments: number
   readonly releases: number
   readonly jobsPerRun: Amount
-  /** Of issues and of pull requests. */
+  /** Comments per issue and per pull request. */
   readonly commentsPerIssue: Amount
   readonly eventsPerIssue: Amount
   readonly commitsPerPullRequest: Amount
@@ -23,11 +23,11 @@ export interface RepositorySettings {
   readonly statusesPerDeployment: Amount
   readonly private: boolean
   readonly archived: boolean
-  /** false: GitHub answers 410 to requests for issues and milestones. */
+  /** If false, GitHub answers 410 to requests for issues and milestones. */
   readonly hasIssues: boolean
   /** Deleted: answers 404. */
   readonly gone: boolean
-  /** `owner/name`s that redirect to this repository. */
+  /** Former names `owner/name` that redirect to this repository. */
   readonly formerNames: readonly string[]
   /** `owner/name` of the repository that this one was forked from. */
   readonly parent: string | null
@@ -37,11 +37,11 @@ export type RepositoryOptions = Partial<RepositorySettings> & Pick<RepositorySet
 
 export interface WorldSettings {
   readonly seed: number
-  /** Everything generated happened in this time. */
+  /** All generated events happen in this period. */
   readonly from: string
   readonly until: string
   readonly users: number
-  /** Instead of generated ones. */
+  /** People who replace the generated ones. */
   readonly people: readonly { readonly login: string; readonly name: string; readonly email: string }[]
   readonly organisations: readonly string[]
   readonly repositories: readonly RepositorySettings[]

@@ -3,22 +3,22 @@ import { generatePeople, type People } from './people.ts'
 import { type Collections, generateRepository, type Repository } from './repository.ts'
 import { type WorldOptions, type WorldSettings, worldSettings } from './settings.ts'
 
-/** What exists on the fake GitHub. Two worlds of equal options are equal, so a test may build its own to compare with. */
+/** The world of the fake GitHub. Two worlds with equal options are equal, so a test may build its own for comparison. */
 export interface World {
   readonly settings: WorldSettings
   readonly people: People
-  /** Without those that are gone. */
+  /** Repositories that are not deleted. */
   readonly repositories: readonly Repository[]
-  /** By present name `owner/name`. */
+  /** Finds a repository by its present name `owner/name`. */
   find(name: string): Repository | undefined
   findById(id: number): Repository | undefined
-  /** By a name that it had before. */
+  /** Finds a repository by a former name. */
   findRenamed(name: string): Repository | undefined
-  /** By present name; throws when there is none. */
+  /** Returns a repository by its present name. Throws if there is none. */
   repository(name: string): Repository
-  /** How many records of each kind a repository holds. */
+  /** The number of records of each kind in a repository. */
   totals(name: string): Record<keyof Collections, number>
-  /** The record behind a global node id, with its repository. */
+  /** Finds the record of a global node id, with its repository. */
   findNode(nodeId: string): { kind: string; repository: Repository; index: number } | undefined
 }
 

@@ -12,7 +12,7 @@ export interface Collecting extends Partial<TaskRun> {
   readonly only?: readonly string[]
 }
 
-/** Runs the subtasks that run by default, as a pipeline would, in a data folder of the test's own. */
+/** Runs the default subtasks, as a pipeline would, in a data folder of the test. */
 export async function collect(
   database: Database,
   options: Record<string, unknown>,
@@ -33,7 +33,7 @@ export async function collect(
 
 export const REPO = 'github:GithubRepo:1:7'
 
-/** Everything of git history in a database, in the order of its keys, without the times of writing. */
+/** Returns all git history in a database, ordered by key, without the times of writing. */
 export async function stored(database: Database): Promise<Record<string, any[]>> {
   const tables = {
     commits: ['sha'],
@@ -71,7 +71,7 @@ export async function clear(database: Database): Promise<void> {
   }
 }
 
-/** A data folder for this test, in which the plugin may also clone from this machine. */
+/** Makes a data folder for this test. By default the plugin may also clone from this machine. */
 export function freshData(isLocalAllowed = true): string {
   const folder = temporaryFolder()
   process.env.DATA_FOLDER = folder

@@ -1,4 +1,4 @@
-/** Real repositories in a temporary folder, written with git itself; nothing of the user's settings gets in. */
+/** Real repositories in a temporary folder, written with git itself. The user's git settings have no influence. */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,15 +18,15 @@ const ENVIRONMENT = {
 
 export interface Repository {
   readonly folder: string
-  /** Output of a git command, with trailing white space cut. */
+  /** Returns the output of a git command without trailing white space. */
   git(
     parameters: readonly string[],
     options?: { input?: string | Buffer; environment?: Record<string, string> },
   ): string
   write(path: string, text: string | Buffer): void
-  /** Commits everything in the folder at a moment given in seconds; gives the sha. */
+  /** Commits everything in the folder at a time in seconds. Returns the sha. */
   commit(message: string, seconds?: number): string
-  /** Stores a commit object byte by byte, as no command would write it. */
+  /** Stores a commit object byte by byte, in forms that no command would write. */
   commitRaw(headers: string | Buffer, message: string | Buffer, parents?: readonly string[]): string
 }
 
@@ -87,7 +87,7 @@ export interface ToldCommit {
   files: number
 }
 
-/** What plain `git log --numstat` tells of every commit, read line by line. */
+/** Returns what plain `git log --numstat` prints about every commit, read line by line. */
 export function toldBy(repository: Repository, ...revisions: string[]): Map<string, ToldCommit> {
   const text = repository.git([
     'log',

@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { atEnd } from '../../support/at-end.ts'
 
 export interface GitServer {
-  /** Of the folder above the repositories. */
+  /** The address of the folder above the repositories. */
   readonly url: string
   readonly requests: { readonly path: string; readonly authorization: string | undefined }[]
-  /** Sent instead of an answer, as long as it lasts. */
+  /** Called before each answer. If it returns true, it has answered itself. */
   fault: ((response: ServerResponse, request: IncomingMessage) => boolean) | null
 }
 
@@ -37,7 +37,7 @@ export async function serveGit(root: string, login?: { user: string; password: s
   return served
 }
 
-/** CGI: headers, an empty line, the body. */
+/** Reads CGI output: headers, an empty line, the body. */
 function backend(root: string, path: string, query: string, request: IncomingMessage, response: ServerResponse): void {
   const child = spawn('git', ['http-backend'], {
     env: {

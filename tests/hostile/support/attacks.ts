@@ -1,19 +1,19 @@
-/** Requests that are too long, too wide, too deep or of the wrong kind, made from the description: of every route, for nothing. */
+/** Requests that are too long, too wide, too deep or of the wrong kind, made automatically from the description, for every route. */
 import { resolver } from '../../api/support/requests-from-description.ts'
 
 export interface Attack {
   readonly name: string
   readonly method: string
   readonly url: string
-  /** Made when it is sent: all of them would be gigabytes. */
+  /** Made when it is sent, because all bodies together would be gigabytes. */
   readonly body?: () => string
   readonly type?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Statuses above 499 that the route declares: another server's trouble. */
+  /** Statuses above 499 that the route declares because of another server's trouble. */
   readonly mayAnswer: readonly number[]
 }
 
-/** Near the limit of a body. */
+/** Close to the limit of a body. */
 const LETTERS = 1_000_000
 const KEY = 200_000
 const ITEMS = 100_000
@@ -70,7 +70,7 @@ function longParameters(
 
 function bodiesOf(schema: Schema, resolve: (schema?: Schema) => Schema): readonly [string, () => string][] {
   const fields = Object.keys(schema.properties ?? {})
-  // What is needed, so that the rest is looked at.
+  // Required fields, so that the server also reads the rest.
   const sample = sampleOf(schema, resolve, 0)
   const base = sample !== null && typeof sample === 'object' && !Array.isArray(sample) ? sample : {}
   const beside = (more: () => object) => () => JSON.stringify({ ...base, ...more() })
@@ -105,7 +105,7 @@ function bodiesOf(schema: Schema, resolve: (schema?: Schema) => Schema): readonl
   ]
 }
 
-/** The smallest value that the schema may allow. */
+/** Returns the smallest value that the schema may allow. */
 export function sampleOf(given: Schema | undefined, resolve: (schema?: Schema) => Schema, depth: number): unknown {
   const schema = resolve(given)
   if (schema.default !== undefined) return schema.default
@@ -126,7 +126,7 @@ export function sampleOf(given: Schema | undefined, resolve: (schema?: Schema) =
 const FORM = 'multipart/form-data; boundary=edge'
 const partOf = (name: string) => `--edge\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n`
 
-/** A file in a form, with all other fields that a route may ask for. */
+/** A file in a form, with all other fields that a route may require. */
 export const formOf = (file: () => string) => ({
   type: FORM,
   body: () => {
@@ -136,7 +136,7 @@ export const formOf = (file: () => string) => ({
   },
 })
 
-/** Files, with so many letters in them. */
+/** Files with this many letters. */
 export function uploads(made: Make, letters = LETTERS): Attack[] {
   const lines = Math.min(letters / 3, LINES)
   const columns = () => Array.from({ length: COLUMNS }, (_, index) => `c${index}`).join(',')
@@ -169,7 +169,7 @@ export function uploads(made: Make, letters = LETTERS): Attack[] {
       'quotes',
       formOf(() => `id\n${'"'.repeat(letters)}\n`),
     ),
-    // Without an end: this has stopped the server.
+    // A form without an end: this once stopped the server.
     made('many parts', { type: FORM, body: () => `${partOf('a')}x\r\n`.repeat(5000) }),
     made('no end', { type: FORM, body: () => `${partOf('file"; filename="x.csv')}id\n` }),
     made('no form', { type: FORM, body: () => 'x'.repeat(letters) }),

@@ -1,4 +1,4 @@
-/** The largest that a route takes, in the shapes that cost most: made from what routes say of themselves. */
+/** The largest requests that a route accepts, in the most expensive forms, made from the routes' own declarations. */
 import { createHmac, randomUUID } from 'node:crypto'
 import type { LawfulRoute } from '../../../src/api/access/route-law.ts'
 import { SIZES } from '../../../src/plugin-kit/spec/route-size.ts'
@@ -8,7 +8,7 @@ import { type Attack, uploads } from './attacks.ts'
 const FORM = 'application/x-www-form-urlencoded'
 const LONG_NUMBER = '12345678901234567890'
 const ROOM = 200
-/** Statuses above 499 by which a server says that it has enough to do. */
+/** Statuses above 499 with which a server says that it is busy. */
 const BUSY = [503]
 
 const many = (count: number, item: string) =>
@@ -25,7 +25,7 @@ const named = (name: string, method: string, url: string, body: () => string, ty
 
 const groups = '(a|b?)'.repeat(1000)
 const regex = `(?P<namespace>x)(?P<repo_name>y)(?P<commit_sha>${groups})`
-/** Each of them has kept everybody waiting. */
+/** Each of these requests once made all other clients wait. */
 export const SILENCING: readonly Attack[] = [
   named(
     'many names',
@@ -101,7 +101,7 @@ const delivery = (url: string, name: string, secret: string, body: () => string)
   return { name: `delivery, ${name}`, method: 'POST', url, body: () => text, headers, mayAnswer: BUSY }
 }
 
-/** What GitHub may send at most, signed as it does. */
+/** The largest deliveries that GitHub may send, signed as GitHub signs them. */
 export const largestDeliveries = (connection: number, secret: string): readonly Attack[] => {
   const url = `/v1/plugins/github/connections/${connection}/deliveries`
   const { bytes, values } = SIZES.delivery

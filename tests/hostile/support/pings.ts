@@ -1,15 +1,15 @@
-/** Asks `/ping` again and again, in a thread of its own: to make requests of megabytes takes the time of whoever makes them. */
+/** Requests `/ping` again and again, in a separate thread: making requests of megabytes keeps a thread busy. */
 import { get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 
 export interface Ping {
-  /** Of the clock, in milliseconds. */
+  /** Clock time, in milliseconds. */
   readonly began: number
   readonly ms: number
 }
 
-/** Until the work is done; gives the slowest answer. */
+/** Pings until the work is done. Returns the slowest answer. */
 export async function besidePings(address: string, work: () => Promise<void>): Promise<Ping> {
   const worker = new Worker(new URL(import.meta.url), { workerData: address, execArgv: [] })
   const slowest = new Promise<Ping>((done, fail) => {
@@ -32,7 +32,7 @@ if (!isMainThread && typeof workerData === 'string') {
   parentPort?.postMessage(slowest)
 }
 
-/** By a connection of its own: what happens to those of others does not concern it. */
+/** Uses a new connection, which is independent of those of other clients. */
 function pingTime(address: string): Promise<number> {
   const began = performance.now()
   return new Promise((done, fail) => {

@@ -1,4 +1,4 @@
-/** The API in a process of its own, so that a server that is busy shows: `node server-process.ts DATABASE STRANGER`. */
+/** Runs the API in a separate process, so that a busy server is noticed: `node server-process.ts DATABASE STRANGER`. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { createSecrets } from '../../../src/secrets.ts'
 process.env.TZ = 'UTC'
 const [, , url = '', stranger = ''] = process.argv
 
-/** Nothing outside this machine is asked, whatever a request leaves out. */
+/** No request leaves this machine, even if it omits the endpoint. */
 const local = plugins.map((plugin) => {
   if (!plugin.source) return plugin
   const { connection } = plugin.source
@@ -34,7 +34,7 @@ const server = await createServer({ config, control, log })
 const address = await server.listen({ host: '127.0.0.1', port: 0 })
 process.send?.({ address, laws: server.laws })
 
-// By processor time: on a loaded machine the clock goes on while others have the processor.
+// Measured in processor time: on a busy machine the clock goes on while other processes run.
 let before = process.threadCpuUsage()
 let longest = 0
 setInterval(() => {
@@ -42,7 +42,7 @@ setInterval(() => {
   before = process.threadCpuUsage()
   longest = Math.max(longest, (user + system) / 1000)
 }, 10)
-/** Whoever asks gets the longest turn of the event loop since somebody asked last, in milliseconds. */
+/** Answers each message with the longest turn of the event loop since the last message, in milliseconds. */
 process.on('message', () => {
   process.send?.(longest)
   longest = 0

@@ -1,6 +1,7 @@
 /**
- * As much as a route takes, and nothing wrong with it: what is refused at its first line costs nothing. Lists are made from
- * the description of every route, files and YAML for every route that declares them. `share`: how much of what may be sent is.
+ * The largest requests that are valid: invalid ones are refused at their first line and cost nothing. Lists are made from the
+ * description of every route, files and YAML for every route that declares them. `share` is the part of the allowed size that
+ * is sent.
  */
 import type { LawfulRoute } from '../../../src/api/access/route-law.ts'
 import { SIZES } from '../../../src/plugin-kit/spec/route-size.ts'
@@ -10,10 +11,10 @@ import { resolver } from '../../api/support/requests-from-description.ts'
 import { type Attack, formOf, sampleOf } from './attacks.ts'
 
 const ROOM = 200
-/** A server with enough to do may say so. */
+/** A busy server may answer with this status. */
 const BUSY = [503]
 
-/** As many pieces as fit, between a beginning and an end. */
+/** Joins as many pieces as fit. */
 function filled(room: number, most: number, piece: (index: number) => string, separator = ''): string {
   const pieces: string[] = []
   for (let length = 0; pieces.length < most; ) {
@@ -25,7 +26,7 @@ function filled(room: number, most: number, piece: (index: number) => string, se
   return pieces.join(separator)
 }
 
-/** Samples that differ in all that may be a key. */
+/** Numbers a sample, so that samples differ in everything that may be a key. */
 const numbered = (sample: string, index: number) =>
   sample.replaceAll(/"shop"/g, `"shop${index}"`).replaceAll(/:1(?=[,}])/g, `:${index}`)
 const partsOf = (json: string) => json.split(/[,[{]/).length
@@ -40,7 +41,7 @@ export function fullLists(laws: readonly LawfulRoute[], document: any, share: nu
     const bytes = SIZES[size].bytes * share
     const values = SIZES[size].values * share
     const list = (items: unknown, room: number) => {
-      // With all that it may have, and with all that it must have.
+      // Once with all properties, and once with only the required ones.
       const item = resolve(items)
       const whole = { ...item, required: Object.keys(item.properties ?? {}) }
       return [whole, item].map((each) => {
@@ -109,7 +110,7 @@ export const fullByHand = (share: number): readonly Attack[] => [
   post('rows', '/push/repos', () => `[${filled(...most(share, 2), (index) => `{"id":"r${index}"}`, ',')}]`),
 ]
 
-/** Texts that are YAML; each is as long as its field may be. */
+/** YAML texts, each as long as its field allows. */
 const YAML: Readonly<Record<string, (room: number) => string>> = {
   keys: (room) => filled(room, room, (index) => `k${index}: 1\n`),
   lists: (room) => filled(room, room, () => '- {}\n'),
@@ -151,7 +152,7 @@ export function fullTexts(document: any, share: number): readonly Attack[] {
   )
 }
 
-/** Files with nothing wrong in them, of so many bytes. */
+/** Valid files of this many bytes. */
 export function fullFiles(laws: readonly LawfulRoute[], bytes: number): readonly Attack[] {
   const headers = new Map<string, readonly string[]>([
     ...orgFiles.map(({ name, columns }) => [name, columns] as const),

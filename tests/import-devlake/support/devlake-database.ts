@@ -1,4 +1,4 @@
-/** A small database laid out as DevLake leaves it: its types, its ciphertexts, its own tables beside those we know. */
+/** A small database in the form that DevLake leaves: its types, its ciphertexts, and its own tables besides those that Weir knows. */
 import { createCipheriv, createHash, createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Database } from '../../../src/database/database.ts'
@@ -11,7 +11,7 @@ import type { Engine } from '../../support/servers.ts'
 export const OLD_SECRET = 'A'.repeat(120)
 export const API_KEY = 'a key of DevLake that a pipeline still sends'
 
-/** As DevLake does it. */
+/** Encrypts a text as DevLake does. */
 export function encryptOld(plain: string, secret = OLD_SECRET): string {
   const key = createHash('sha256').update(secret).digest()
   const cipher = createCipheriv('aes-256-cbc', key, key.subarray(0, 16))
@@ -30,7 +30,7 @@ const TYPES: Record<Engine, Record<Kind, string>> = {
   },
 }
 const NUMBERED: Record<Engine, string> = { mysql: 'bigint unsigned auto_increment', postgres: 'bigserial' }
-/** Ours alone. */
+/** Columns that only Weir has. */
 const OWN_COLUMNS = ['input_key', 'record_key']
 const SOURCES = /^_(tool|raw)_(github|jira|webhook|refdiff|customized)_/
 const names = new Set([...systemTables, ...domainTables].map(({ name }) => name))
@@ -43,7 +43,7 @@ function createTable({ dialect }: Database, engine: Engine, table: AnyTable): st
     .filter((name) => !OWN_COLUMNS.includes(name))
     .map((name) => {
       const { kind, size, isGenerated } = table.columns[name] as Column
-      // DevLake keeps paths as bytes on one engine.
+      // On MySQL, DevLake stores paths as bytes.
       const isPath = engine === 'mysql' && table.name === 'commit_files' && name === 'file_path'
       const type = isPath ? 'varbinary(1024)' : kind === 'string' ? `varchar(${size})` : TYPES[engine][kind]
       return `${quote(name)} ${isGenerated ? NUMBERED[engine] : type}${keys.includes(name) ? ' not null' : ''}`
@@ -63,7 +63,7 @@ export const insert = async ({ kysely }: Database, table: string, rows: readonly
   }
 }
 
-/** Rows as our own code makes them, into tables of DevLake. */
+/** Inserts rows made by Weir's code into tables of DevLake. */
 export async function insertRows(database: Database, rows: readonly TableRow[]): Promise<void> {
   for (const [table, own] of Map.groupBy(rows, (row) => row.table)) {
     const values = own.map(({ cells }) =>
@@ -84,7 +84,7 @@ const stamps = { created_at: WRITTEN, updated_at: WRITTEN }
 export const PARAMS = '{"ConnectionId":1,"Name":"acme/web"}'
 const PLAN = [[{ plugin: 'github', subtasks: ['Collect Issues'], options: { connectionId: 1, name: 'acme/web' } }]]
 
-/** Tables, and one of everything that configuration has. */
+/** Creates the tables, and one record of everything that belongs to the configuration. */
 export async function makeDevLake(database: Database, engine: Engine, options: DevLakeOptions = {}): Promise<void> {
   for (const table of tables) await run(database, createTable(database, engine, table))
   const quote = database.dialect.quote
@@ -145,7 +145,7 @@ async function insertRuns(database: Database): Promise<void> {
     { id: 5, name: 'shop-Blueprint', project_name: 'shop', mode: 'NORMAL', plan, ...blueprint, ...schedule },
     {
       ...{ id: 6, name: 'by hand', project_name: '', mode: 'ADVANCED', plan, ...blueprint, ...schedule },
-      // Tasks alone, without a list for their stage.
+      // Tasks alone, without the list of their stage.
       before_plan: Buffer.from(encryptOld(JSON.stringify(PLAN.flat()))),
     },
   ])
@@ -183,7 +183,7 @@ async function insertRuns(database: Database): Promise<void> {
   await insert(database, '_raw_github_api_issues', [{ id: 21, ...record, created_at: WRITTEN }])
 }
 
-/** Everything that is there: tables, columns, and every row. */
+/** Returns the whole database: tables, columns, and every row. */
 export async function wholeOf(database: Database): Promise<unknown> {
   const live = await database.describe()
   const contents = []

@@ -1,4 +1,4 @@
-/** Domain rows with known figures, and the four keys read from them, whoever laid out the tables. */
+/** Plants domain rows with known figures, and reads the four keys from them, from tables of Weir or of DevLake. */
 import type { Database } from '../../../src/database/database.ts'
 import { write } from '../../../src/database/write.ts'
 import { domainTables } from '../../../src/domain/index.ts'
@@ -16,7 +16,7 @@ const filter = {
   ...{ from: new Date(START - 10 * DAY), to: new Date(START + (STEPS + 10) * DAY) },
 }
 
-/** By month and without grades, which also ask tables of ours. */
+/** Reads the keys per month and without grades, which would also need tables that only Weir has. */
 export const keysOf = async (database: Database) =>
   Promise.all(
     fourKeys.map(async (metric) => {
@@ -25,13 +25,13 @@ export const keysOf = async (database: Database) =>
     }),
   )
 
-/** Calculated in a database of our own, then laid out as DevLake has it. */
+/** Calculates in a database of Weir, then copies the rows into DevLake's tables. */
 export async function plantDomain(own: Database, devLake: Database): Promise<void> {
   await prepareDatabase(own)
   await write(own, plantOrganisation(1, STEPS).rows)
   await calculate(own, 'project 0')
   for (const table of domainTables) {
-    // DevLake has no tables of ours.
+    // DevLake does not have Weir's tables.
     if (table.name.startsWith('_weir_')) continue
     const rows = await own.kysely.selectFrom(table.name).selectAll().execute()
     await insertRows(

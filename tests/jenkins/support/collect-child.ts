@@ -1,4 +1,4 @@
-/** Collects from a Jenkins and prints a line for every page, for a test that kills it somewhere on the way. */
+/** Collects from a Jenkins and prints a line for every page, for a test that kills it on the way. */
 import { appendFileSync, readFileSync } from 'node:fs'
 import { openDatabase } from '../../../src/database/open.ts'
 import { definePlugin } from '../../../src/plugin-kit/define/define-plugin.ts'
@@ -7,7 +7,7 @@ import { jenkins } from '../../../src/plugins/jenkins/plugin.ts'
 import { peakMegabytes } from '../../support/peak-memory.ts'
 import { runJenkins } from './jenkins.ts'
 
-/** `journal` names the subtasks that are finished; as in a pipeline, they are not run again. */
+/** `journal` names the finished subtasks. As in a pipeline, they do not run again. */
 const [url = '', scope = '', concurrency = '1', journal = ''] = process.argv.slice(2)
 const database = await openDatabase(url)
 const spec = jenkins.source as PluginSpec

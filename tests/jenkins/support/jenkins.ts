@@ -1,4 +1,4 @@
-/** Collects from a fake Jenkins as a pipeline would, and tells what was stored. */
+/** Collects from a fake Jenkins as a pipeline would, and reads what was stored. */
 import { sql } from 'kysely'
 import { afterEach, beforeAll, beforeEach } from 'vitest'
 import type { Database } from '../../../src/database/database.ts'
@@ -40,12 +40,12 @@ export async function connect(database: Database, endpoint: string, ...scopes: s
 
 export interface RunOptions extends Partial<Omit<TaskRun, 'database' | 'options'>> {
   readonly scopeConfig?: Record<string, unknown>
-  /** Which subtasks; all unless told. */
+  /** Selects the subtasks. Without it, all of them. */
   readonly only?: (subtask: Subtask) => boolean
   readonly plugin?: Plugin
 }
 
-/** Subtask after subtask; what each did, by its name. */
+/** Runs one subtask after the other, and returns the result of each by its name. */
 export async function runJenkins(
   database: Database,
   fullName: string,
@@ -60,7 +60,7 @@ export async function runJenkins(
   return results
 }
 
-/** For the tests of one block: an empty database each, and a Jenkins whose clock continues only between runs. */
+/** Prepares an empty database for each test of a block, and a Jenkins whose clock moves only between runs. */
 export function useJenkins(test: TestDatabase) {
   let running: FakeJenkins | undefined
   let time = 0
@@ -103,7 +103,7 @@ export async function receiptOf(database: Database, raw: string) {
   return receipt
 }
 
-/** What differs between the builds, commits and stages of these jobs and what is stored of them. */
+/** Returns the differences between the builds, commits and stages of these jobs and the stored ones. */
 export async function differences(database: Database, fake: FakeJenkins, names: readonly string[]) {
   const expected = { builds: [] as string[], commits: [] as string[], stages: [] as string[] }
   for (const name of names) {

@@ -1,4 +1,4 @@
-/** A plugin whose passes look things up while they read; loaded by worker threads too. */
+/** A plugin whose passes look things up while they read. Worker threads load this file too. */
 import { definePlugin } from '../../../src/plugin-kit/define/define-plugin.ts'
 import { pluginKit } from '../../../src/plugin-kit/spec/entity.ts'
 import { byKey } from '../../../src/plugin-kit/spec/lookups.ts'

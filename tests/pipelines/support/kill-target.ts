@@ -1,4 +1,4 @@
-/** A server that runs what is queued and ends when nothing is left, for a test that kills it somewhere on the way. */
+/** A server that runs the queue and ends when it is empty, for a test that kills it on the way. */
 import { openDatabase } from '../../../src/database/open.ts'
 import { inProcess, testControl, testRunner, until } from './test-control.ts'
 

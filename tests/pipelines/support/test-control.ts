@@ -39,7 +39,7 @@ export const testControl = (
     ...context,
   })
 
-/** Threads for all runners of a file: starting them takes longer than most tests. */
+/** Threads for all runners of a file, because starting them takes longer than most tests. */
 export const testThreads = (control: ControlPlane, databaseUrl: string): TaskDispatch =>
   createTaskThreads({
     databaseUrl,
@@ -48,7 +48,7 @@ export const testThreads = (control: ControlPlane, databaseUrl: string): TaskDis
     pluginModule,
   })
 
-/** Runs tasks without threads: loading their code would take most of the time. */
+/** Runs tasks without threads, because loading their code would take most of the time. */
 export function inProcess({ context }: ControlPlane): TaskDispatch {
   const fence = createFence()
   const environment = { ...context, database: behindFence(context.database.until(new AbortController().signal), fence) }
@@ -59,7 +59,7 @@ export function inProcess({ context }: ControlPlane): TaskDispatch {
   }
 }
 
-/** Leaves the threads running when it stops. */
+/** Starts a runner that leaves the threads running when it stops. */
 export const testRunner = (
   control: ControlPlane,
   dispatch: TaskDispatch,
@@ -70,7 +70,7 @@ export const testRunner = (
     consume: true,
     maxParallel: 0,
     resume: true,
-    // Runs that begin by themselves would be counted by whoever counts runs.
+    // Runs that begin by themselves would disturb tests that count runs.
     calculationDelayMs: 86_400_000,
     ...options,
   })
@@ -81,7 +81,7 @@ export const paint = (options: TestOptions, subtasks: readonly string[] = []): P
   options,
 })
 
-/** Asks until it is so; the limit of the test ends what never is. */
+/** Asks until the answer is truthy. The time limit of the test ends it otherwise. */
 export async function until<Value>(ask: () => Promise<Value | undefined | false>): Promise<Value> {
   for (;;) {
     const answer = await ask()
@@ -96,6 +96,6 @@ export const untilFinished = ({ services }: ControlPlane, id: number): Promise<P
     return isFinished(pipeline.status) && pipeline
   })
 
-/** States by place in the plan: `1.1 TASK_COMPLETED`. */
+/** States by their place in the plan, such as `1.1 TASK_COMPLETED`. */
 export const statesOf = (tasks: readonly Task[]): string[] =>
   tasks.map(({ pipelineRow, pipelineCol, status }) => `${pipelineRow}.${pipelineCol} ${status}`).sort()

@@ -1,4 +1,4 @@
-/** Plugins that do what a test tells them by their options; loaded by worker threads too. */
+/** Plugins that follow the options of a test. Worker threads load this file too. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { defineTable, integer, key, string } from '../../../src/database/table.ts'
@@ -17,17 +17,17 @@ export const runs = defineTable('test_runs', { place: key(string(100)), subtask:
 
 export interface TestOptions {
   readonly place: string
-  /** What a failure names. */
+  /** The name that a failure mentions. */
   readonly fullName?: string
   readonly count?: number
   readonly pauseMs?: number
-  /** Fails in this subtask, while the row `place` of test_runs for 'broken' is there or forever. */
+  /** Fails in this subtask, as long as test_runs has the row `place` for 'broken', or forever. */
   readonly failIn?: string
-  /** Computes without ever looking at its signal. */
+  /** Computes without ever checking its signal. */
   readonly isDeaf?: boolean
   readonly requests?: number
   readonly secret?: string
-  /** Works alone on what has this name. */
+  /** Holds the lease of this name, so that no other task with it runs at the same time. */
   readonly lease?: string
 }
 

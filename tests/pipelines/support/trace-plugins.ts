@@ -1,4 +1,4 @@
-/** A plugin whose every step is written down with the attempt that took it. */
+/** A plugin that records every step together with the attempt that took it. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bigint, defineTable, generated, integer, key, string } from '../../../src/database/table.ts'
@@ -11,7 +11,7 @@ export const steps = defineTable('test_steps', {
   place: string(100),
   subtask: string(100),
   number: integer(),
-  /** A task that is taken over begins again: another attempt, in whichever process. */
+  /** A task that is taken over begins a new attempt, whichever process runs it. */
   attempt: string(100),
 })
 export const STEPS = 3

@@ -1,4 +1,4 @@
-/** A server of a test, whole but for its thresholds: API, pages, metrics and a runner. */
+/** A complete server for a test, with its own thresholds: API, pages, metrics and a runner. */
 import { createServer } from '../../../src/api/server.ts'
 import { startWatching } from '../../../src/cli/watching.ts'
 import { readConfig } from '../../../src/config.ts'
@@ -16,7 +16,7 @@ export interface ServerTarget {
   /** The address of the file that exports its plugins. */
   readonly plugins: string
   readonly runTasksOn?: 'server' | 'workers'
-  /** False: it starts no run. */
+  /** If false, it starts no runs. */
   readonly consume?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Servers of a test, and the places in which each tells that the collection stands still. */
+/** Servers of a test, and the places in which each reports that the collection stands still. */
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -48,7 +48,7 @@ export async function startServer(
   }
 }
 
-/** What `weir doctor` prints on the machine of a server. */
+/** Returns the findings that `weir doctor` prints on the machine of a server. */
 export const findings = ({ url, dataFolder, runTasksOn = 'server' }: Omit<ServerTarget, 'plugins'>) =>
   examine(
     {
@@ -70,7 +70,7 @@ export const findings = ({ url, dataFolder, runTasksOn = 'server' }: Omit<Server
 interface Place {
   readonly server: StandingServer
   readonly run: number
-  /** Of whom the doctor is asked. */
+  /** The machine on which the doctor runs. */
   readonly machine: Omit<ServerTarget, 'plugins'>
 }
 interface Wanted {
@@ -79,7 +79,7 @@ interface Wanted {
   readonly sentence: RegExp
 }
 
-/** The overview asks `/v1/attention`, and the page of a run asks for its own: a browser looks at both, once. */
+/** Checks all reports. The overview uses `/v1/attention` and the page of a run its own request, so a browser opens each once. */
 export async function expectTold({ server, run, machine }: Place, { cause, severity, sentence }: Wanted) {
   const of = (answer: any) => answer.standing?.find((each: any) => each.cause === cause && sentence.test(each.sentence))
   const told = await until(async () => of(await server.ask('/v1/attention')))

@@ -1,4 +1,4 @@
-/** Of the tests: minutes become seconds. */
+/** Thresholds for tests: minutes become seconds. */
 import type { Thresholds } from '../../../src/runner/standstill/thresholds.ts'
 
 export const QUICK = {

@@ -1,4 +1,4 @@
-/** Actions. */
+/** Lint cases about actions. */
 import type { Code } from '../../../src/traffic/model/finding.ts'
 import { ACTION, ARN, action, annotate, type Case, ingress, ok, plan } from './support.ts'
 

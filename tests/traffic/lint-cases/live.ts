@@ -1,4 +1,4 @@
-/** What is live. */
+/** Lint cases about the live state. */
 
 import { lintHealth } from '../../../src/traffic/lint/live.ts'
 import type { Code } from '../../../src/traffic/model/finding.ts'

@@ -1,4 +1,4 @@
-/** Hosts, records and routes. */
+/** Lint cases about hosts, records and routes. */
 import type { Code } from '../../../src/traffic/model/finding.ts'
 import { type Case, ok, plan, record, route53, routes } from './support.ts'
 

@@ -1,4 +1,4 @@
-/** What a plan says as a whole: gates, git, clusters, names, manifests. */
+/** Lint cases about a plan as a whole: gates, git, clusters, names, manifests. */
 import type { Code } from '../../../src/traffic/model/finding.ts'
 import { annotate, type Case, inBranch, ingress, metricGate, ok, plan, routes, throughGit } from './support.ts'
 

@@ -10,7 +10,7 @@ import { renderPhase } from '../../../src/traffic/render/render.ts'
 import { withRoutes } from '../support/many-routes.ts'
 import { SHOP_YAML, shopPlan } from '../support/shop.ts'
 
-/** What is linted, each with one thing changed. */
+/** The linted objects. Each function below changes one thing. */
 export const ARN = shopPlan().targetGroup.arn!
 export const ACTION = 'alb.ingress.kubernetes.io/actions.web-switch'
 
@@ -73,7 +73,7 @@ export const live = (change: (facts: any) => void) => {
   change(facts)
   return lintLive(shopPlan(), facts)
 }
-/** What Route 53 says, for a plan that names its zone. */
+/** Lints the answer of Route 53, for a plan that names its zone. */
 export const record = (change: (facts: any) => void) => {
   const alias = { Name: 'shop.example.com.', Type: 'A', AliasTarget: { DNSName: 'dualstack.BLUE.elb.amazonaws.com.' } }
   const facts: any = {
@@ -119,14 +119,14 @@ export const throughGit = (change: (raw: any) => void) => (raw: any) => {
   }
   change(raw)
 }
-/** The live Ingress after a change, held against the branch. */
+/** Lints the live Ingress after a change, compared with the branch. */
 export const inBranch = (change: (object: any) => void) => {
   const before = parse(renderPhase(shopPlan(), 'cleanup')[1]!.content)
   const after = structuredClone(before)
   change(after)
   return lintBranch('gitops.current.path', before, after, 'branch main')
 }
-/** A plan of several routes with one thing changed. */
+/** Lints a plan of several routes with one thing changed. */
 export const routes = (change: (raw: any) => void): readonly Finding[] => {
   const raw: any = withRoutes(
     shopPlan((copy) => delete copy.targetGroup.arn),

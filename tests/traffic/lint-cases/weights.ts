@@ -1,4 +1,4 @@
-/** Form, weights and stickiness. */
+/** Lint cases about form, weights and stickiness. */
 import type { Code } from '../../../src/traffic/model/finding.ts'
 import { parsePlan } from '../../../src/traffic/model/plan.ts'
 import { SHOP_YAML } from '../support/shop.ts'

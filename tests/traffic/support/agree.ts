@@ -5,17 +5,17 @@ import { describeSwitch, type SwitchRow } from '../../../src/traffic/engine/stor
 import { isOver } from '../../../src/traffic/model/state.ts'
 import type { setStage } from './stage.ts'
 
-/** States in which nothing is under way: what is said about them must be so. */
+/** States in which nothing is under way. Reports must say so. */
 const SETTLED = new Set(['prepared', 'shifting', 'rolled-back', 'cleaned-up', 'aborted', 'switched'])
 
-/** The live rules, the journal, and what page and terminal say about the switch are one and the same. */
+/** Checks that the live rules, the journal, the page and the terminal agree about the switch. */
 export async function agree(stage: ReturnType<typeof setStage>, row: SwitchRow): Promise<void> {
   const now = await stage.now(row)
   const journal = await stage.journal(row)
-  // The journal alone tells the state, and each number once.
+  // The journal alone determines the state, and has each number once.
   const states = journal.filter(({ kind, effect }) => kind === 'state' && effect !== 'verified')
   const said = states.at(-1)!.effect
-  // A note may also pause, because what a step met is no state of its own.
+  // A note may also set the state to paused, because trouble during a step has no state of its own.
   expect(now.state === 'paused' && said === 'shifting' ? 'shifting' : now.state, 'state and journal').toBe(said)
   const numbers = journal.map(({ sequence }) => Number(sequence))
   expect(numbers).toEqual(numbers.map((_, index) => index + 1))
@@ -37,13 +37,13 @@ export async function agree(stage: ReturnType<typeof setStage>, row: SwitchRow):
     expect(shares.filter((share) => share > 0)).toEqual([])
     if (now.dns_confirmed_at === null) expect(status.headline).toMatch(/100 % /)
   }
-  // Nobody is told that traffic is elsewhere than the rules send it.
+  // No report may say that traffic goes elsewhere than the rules send it.
   if (!isNothingThere) {
     const parts = Object.values(stage.weights()).map((weights) => {
       const [others = 1, target = 0] = weights ?? []
       return others + target === 0 ? 0 : target / (others + target)
     })
-    // A path that somebody added meanwhile has no weights of ours yet.
+    // A path that somebody added in the meantime has no weights from Weir yet.
     if (status.rulesLeft > 0) parts.push(0)
     const share = { least: Math.min(1, ...parts), most: Math.max(0, ...parts) }
     expect(status.share, 'what the headline is made of').toEqual(share)

@@ -1,8 +1,8 @@
 /**
- * Carries out one action of a switch and dies by SIGKILL at its next journal entry: `after` it is committed and before
- * anything else happens, or `before-result`, when the call was made and nobody has written down how it ended.
- * Arguments: database address, switch, request as JSON, moment, effect whose result may pass. Without any it only loads
- * what it needs and ends well, because who is killed leaves no compile cache for the next.
+ * Carries out one action of a switch and dies by SIGKILL at its next journal entry. `after` means: once the entry is
+ * committed, before anything else happens. `before-result` means: the call was made and its result is not yet recorded.
+ * Arguments: database address, switch, request as JSON, moment, effect whose result may pass. Without arguments it only loads
+ * its modules and exits normally, because a killed process leaves no compile cache for the next one.
  */
 import type { KyselyPlugin } from 'kysely'
 import { openDatabase } from '../../../src/database/open.ts'
@@ -36,7 +36,7 @@ const killer: KyselyPlugin = {
   transformResult: async ({ result }) => result,
 }
 
-/** The outside, guarded: once the entry is committed, no call may leave this process. */
+/** Wraps the outside so that once the entry is committed, no call leaves this process. */
 const guarded = <T extends object>(target: T): T =>
   new Proxy(target, {
     get(object, name) {

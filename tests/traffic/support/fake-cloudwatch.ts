@@ -5,9 +5,9 @@ import { jsonProblems } from './sdk-model.ts'
 
 export interface FakeCloudWatch {
   readonly url: string
-  /** Answered instead of data, as throttling and missing rights are. */
+  /** Answered instead of data, as for throttling or missing rights. */
   refusal: { readonly code: string; readonly message: string } | undefined
-  /** What a target group has in the minute that begins at this second. */
+  /** Sets the value of a target group's metric in the minute that begins at this second. */
   put(metric: string, targetGroupArn: string, start: number, value: number): void
   close(): Promise<void>
 }
@@ -25,10 +25,10 @@ interface Query {
   }
 }
 
-/** So few that every longer answer has several pages. */
+/** So small that every longer answer has several pages. */
 const PAGE = 3
 
-/** GetMetricData over its real protocol, AWS JSON 1.0: whole periods, no zeros, pages. */
+/** GetMetricData over its real protocol, AWS JSON 1.0. Periods are whole, zeros are left out, and answers have pages. */
 export async function startFakeCloudWatch(): Promise<FakeCloudWatch> {
   const points = new Map<string, Map<number, number>>()
 

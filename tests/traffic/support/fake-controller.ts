@@ -4,16 +4,16 @@ import type { FakeCluster } from './fake-kubernetes.ts'
 const PREFIX = 'alb.ingress.kubernetes.io/'
 
 export interface FakeController {
-  /** While true, nothing is reconciled: a controller that is down or throttled. */
+  /** While true, nothing is reconciled, as with a controller that is down or throttled. */
   isPaused: boolean
-  /** Rules that are written in one pass: the real controller changes about three a second. */
+  /** The number of rules written in one pass. The real controller changes about three per second. */
   rulesAtOnce: number
-  /** Works only when `reconcile` is called. */
+  /** If true, the controller works only when `reconcile` is called. */
   isByHand: boolean
   reconcile(): void
 }
 
-/** Does what AWS Load Balancer Controller does with Ingresses and bindings of one cluster, by the same rules. */
+/** Handles Ingresses and bindings of one cluster as AWS Load Balancer Controller does, by the same rules. */
 export function startFakeController(
   cluster: FakeCluster,
   elb: FakeElb,
@@ -21,7 +21,7 @@ export function startFakeController(
   pods: readonly string[],
 ): FakeController {
   const deployed = new Set<string>()
-  /** A group for each Ingress, service and form of its port, as the controller's tags say. */
+  /** Returns the target group of an Ingress, Service and notation of the port. The controller's tags contain the same parts. */
   const ownGroup = (ingress: any, name: string, port: number | string): string => {
     const service = cluster.get('Service', ingress.metadata.namespace, name)
     const group = elb.createGroup({
@@ -31,7 +31,7 @@ export function startFakeController(
       ...{ HealthCheckIntervalSeconds: '7', HealthCheckTimeoutSeconds: '3', 'Matcher.HttpCode': '200-299' },
     })
     group.tags.set('ingress.k8s.aws/resource', `${ingress.metadata.namespace}/${ingress.metadata.name}-${name}:${port}`)
-    // Left out means: as it was.
+    // An attribute that is left out keeps its value.
     for (const pair of (service?.metadata.annotations?.[`${PREFIX}target-group-attributes`] ?? '').split(',')) {
       const [key, value] = pair.split('=')
       if (value !== undefined) group.attributes.set(key, value)
@@ -95,7 +95,7 @@ export function startFakeController(
           elb.putRule(...change)
           deployed.add(change[0])
         } catch (error) {
-          // A refused rule stays as it was, and the others are changed all the same.
+          // A refused rule stays as it was, but the other rules are changed.
           if (!(error instanceof ElbError)) throw error
           isRefused = true
           warn(ingress, error)
@@ -121,7 +121,7 @@ export function startFakeController(
       )
   }
 
-  /** Conditions and transforms go by the backend's name; authentication of a Service holds only for a rule of its own. */
+  /** Conditions and transforms depend on the name of the backend. Authentication of a Service holds only for its own rule. */
   function guardsOf(ingress: any, backend: any): readonly string[] {
     const { name, port } = backend.service
     const own = ['conditions', 'transforms'].flatMap((kind) => {
@@ -156,7 +156,7 @@ export function startFakeController(
       arn: entry.targetGroupARN ?? ownGroup(ingress, entry.serviceName, entry.servicePort),
       weight: entry.weight,
     }))
-    // Left out means: as it was.
+    // A setting that is left out keeps its value.
     const before = elb.rules.get(key)?.action
     const kept = before !== undefined && 'stickiness' in before ? before.stickiness : { enabled: false }
     return { groups, stickiness: forwardConfig.targetGroupStickinessConfig ?? kept }
@@ -187,7 +187,7 @@ export function startFakeController(
   function schedule(): void {
     if (isScheduled || controller.isByHand) return
     isScheduled = true
-    // Never in the same breath as the change: a real controller is late, too.
+    // Never immediately after the change: a real controller is late too.
     setTimeout(() => {
       isScheduled = false
       controller.reconcile()

@@ -5,7 +5,7 @@ export interface FakeDns {
   readonly address: string
   /** Host name to IPv4 address. */
   readonly records: Map<string, string>
-  /** The host names whose addresses were asked for, in order. */
+  /** The host names that were looked up, in order. */
   readonly asked: string[]
   close(): void
 }

@@ -18,7 +18,7 @@ export interface FakeRule {
   readonly loadBalancer: string
   readonly listener: number
   action: FakeForward | { fixedResponse: number }
-  /** What the controller put in front of the action: source addresses, authentication, rewrites. */
+  /** Settings that the controller put in front of the action: source addresses, authentication, rewrites. */
   guards: readonly string[]
 }
 export interface FakeForward {
@@ -39,25 +39,25 @@ export interface FakeElb {
   readonly calls: string[]
   readonly groups: Map<string, FakeGroup>
   readonly rules: Map<string, FakeRule>
-  /** Deletes that came while a rule still named the group. */
+  /** The number of refused deletions, because a rule still named the group. */
   inUseRefusals: number
-  /** What time it is for AWS. */
+  /** The current time for AWS. */
   now: () => Date
-  /** Asked before every request: what it returns is answered instead, as throttling and expired credentials are. */
+  /** Called before every request. A returned error or silence replaces the answer, as with throttling or expired credentials. */
   intercept: (action: string, parameters: URLSearchParams) => ElbError | 'silence' | undefined
-  /** Rules that AWS refuses, by their keys. */
+  /** Tells by its key whether AWS refuses a rule. */
   isRuleRefused: (key: string) => boolean
   listeners: number
-  /** What a listener is like; the last one stands for all that follow. */
+  /** The port and protocol of each listener. The last entry also applies to all further listeners. */
   readonly listenerKinds: { port: number; protocol: 'HTTP' | 'HTTPS' }[]
-  /** Where load balancers have addresses, by the beginning of their names. */
+  /** The availability zones of load balancers, by the names of the balancers. */
   readonly zones: Map<string, readonly string[]>
-  /** What the account may have. */
+  /** The quotas of the account. */
   readonly limits: Map<string, number>
   addLoadBalancer(name: string, securityGroup: string): { arn: string; dnsName: string }
   createGroup(settings: Readonly<Record<string, string>>): FakeGroup
   deleteGroup(arn: string): void
-  /** What the controller calls; refuses what ELBv2 refuses. */
+  /** Writes a rule, as the controller does. Refuses what ELBv2 refuses. */
   putRule(
     key: string,
     loadBalancer: string,
@@ -76,7 +76,7 @@ const SETTINGS = [
   ...['HealthCheckPort', 'HealthCheckPath', 'HealthCheckIntervalSeconds', 'HealthCheckTimeoutSeconds'],
   ...['HealthyThresholdCount', 'UnhealthyThresholdCount'],
 ]
-/** The zone of AWS in which names of load balancers stand. */
+/** The AWS hosted zone that contains the names of load balancers. */
 export const ELB_ZONE = 'Z215JYRZR1TBD5'
 const VPC = 'vpc-0123456789abcdef0'
 const base = (kind: string) => `arn:aws:elasticloadbalancing:eu-central-1:123456789012:${kind}`

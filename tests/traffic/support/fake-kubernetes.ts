@@ -19,19 +19,19 @@ export interface FakeCluster {
   readonly url: string
   readonly objects: Map<string, Fields>
   readonly events: Fields[]
-  /** Writes in the order in which they arrived: `PATCH Ingress web (dry run)`. */
+  /** Writes in the order in which they arrived, such as `PATCH Ingress web (dry run)`. */
   readonly calls: string[]
-  /** Called after every change, as a watch would. */
+  /** Called after every change, as a watch would be. */
   onChange: () => void
-  /** Asked before every request: a status to answer instead, as a server that restarts or a webhook that is away; 0: silence. */
+  /** Called before every request. Returns a status to answer instead, as when a server restarts or a webhook is away. 0 means silence. */
   intercept: (method: string, kind: string, name: string) => number | undefined
-  /** Puts an object there as another owner would. */
+  /** Stores an object as if another owner had written it. */
   seed(object: Fields, manager?: string): void
   get(kind: string, namespace: string, name: string): Fields | undefined
-  /** What a controller does: status and finalizers, without touching anybody's fields. */
+  /** Updates status and finalizers as a controller does, without changing the owners of fields. */
   update(object: Fields, change: (object: Fields) => void): void
   warn(object: Fields, reason: string, message: string): void
-  /** Where seeding takes its time: everything that was asked for is there. */
+  /** Resolves when all requested objects exist, for clusters where seeding takes time. */
   settled?(): Promise<void>
   close(): Promise<void>
 }
@@ -48,7 +48,7 @@ class Refusal extends Error {
 
 const keyOf = (kind: string, namespace: string, name: string) => `${kind}/${namespace}/${name}`
 
-/** Speaks enough of the Kubernetes API for the real client: discovery, get, server-side apply, JSON patch, delete, events. */
+/** A fake of the Kubernetes API, complete enough for the real client: discovery, get, server-side apply, JSON patch, delete, events. */
 export async function startFakeCluster(): Promise<FakeCluster> {
   const objects = new Map<string, Fields>()
   const owners = new Map<string, Map<string, string>>()
@@ -137,7 +137,7 @@ export async function startFakeCluster(): Promise<FakeCluster> {
     return next
   }
 
-  /** Whoever changes a field owns it; whose entry is removed from the list owns nothing any more. */
+  /** A manager that changes a field owns it. A manager whose entry was removed from the list owns nothing any more. */
   function own(key: string, before: Fields, next: Fields, manager: string, kept: ReadonlySet<string>): void {
     const fields = owners.get(key)!
     for (const [path, owner] of fields) if (!kept.has(owner)) fields.delete(path)
@@ -250,12 +250,12 @@ export async function startFakeCluster(): Promise<FakeCluster> {
       if (!isDryRun) own(key, before, next, url.searchParams.get('fieldManager') ?? 'unknown', kept)
     } else throw new Refusal(415, 'UnsupportedMediaType', type)
     admit(next, before)
-    // What changes nothing makes no new version.
+    // A write that changes nothing creates no new version.
     if (!isDryRun && JSON.stringify(next) !== JSON.stringify(before)) store(key, next, before)
     respond(response, before === undefined ? 201 : 200, next)
   }
 
-  /** The API server's own validation and the controller's webhook for bindings. */
+  /** Applies the API server's own validation and the controller's webhook for bindings. */
   function admit(next: Fields, before: Fields | undefined): void {
     const { status: _status, ...object } = next
     const schema = next.kind === 'Ingress' ? ingressSchema : bindingSchema
@@ -292,7 +292,7 @@ async function read(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** What is only looked at: namespaces, EndpointSlices of a Service, and Deployments by a label. Null: there is none. */
+/** Answers reads of namespaces, EndpointSlices of a Service, and Deployments by a label. Null means that there is none. */
 function looked(url: URL, objects: ReadonlyMap<string, Fields>): Fields | null | undefined {
   const ofKind = (kind: string) => [...objects.values()].filter((object) => object.kind === kind)
   const [, key, value] = /^([^=]+)=(.*)$/.exec(url.searchParams.get('labelSelector') ?? '') ?? []
@@ -316,7 +316,7 @@ function looked(url: URL, objects: ReadonlyMap<string, Fields>): Fields | null |
   return list('EndpointSliceList', 'discovery.k8s.io/v1', own)
 }
 
-/** Fields that have owners: annotations one by one, the spec down to lists, which are atomic as in Ingress. */
+/** Yields the fields that have owners: each annotation, and the spec down to lists, which are atomic in an Ingress. */
 function* leaves(object: Fields): Generator<[string, unknown]> {
   for (const [key, value] of Object.entries(object.metadata?.annotations ?? {}))
     yield [['metadata', 'annotations', key].join('\u0000'), value]

@@ -17,17 +17,17 @@ export class Route53Error extends Error {
 export interface FakeRoute53 {
   readonly url: string
   readonly zones: Map<string, { readonly name: string; records: RecordSet[] }>
-  /** Each accepted batch: `DELETE A shop.example.com., CREATE A shop.example.com.` */
+  /** Each accepted batch, such as `DELETE A shop.example.com., CREATE A shop.example.com.` */
   readonly batches: string[]
-  /** So many times a change is asked for before its zone is in sync. */
+  /** The number of times that a change must be polled before its zone is in sync. */
   looksUntilInSync: number
-  /** What time it is for AWS. */
+  /** The current time for AWS. */
   now: () => Date
-  /** Asked before every request: what it returns is answered instead. */
+  /** Called before every request. A returned error is answered instead. */
   intercept: (action: string) => Route53Error | undefined
   /** Called when a change has reached every name server. */
   onInSync: (zone: string) => void
-  /** Puts records there as somebody else would. */
+  /** Adds records as if somebody else had written them. */
   seed(zone: string, ...records: readonly RecordSet[]): void
   of(zone: string, name: string): readonly RecordSet[]
   close(): Promise<void>
@@ -35,7 +35,7 @@ export interface FakeRoute53 {
 
 const NAMESPACE = 'https://route53.amazonaws.com/doc/2013-04-01/'
 const dotted = (name: string): string => (name.endsWith('.') ? name : `${name}.`).toLowerCase().replace('*', '\\052')
-/** Route 53 sorts by the labels from the right. */
+/** Route 53 sorts names by their labels from the right. */
 const sortKey = (name: string): string => dotted(name).split('.').reverse().join('\u0001')
 const place = ({ Name, Type, SetIdentifier = '' }: RecordSet): string =>
   [sortKey(Name!), Type, SetIdentifier].join('\u0000')
@@ -187,7 +187,7 @@ export async function startFakeRoute53(): Promise<FakeRoute53> {
   return Object.assign(fake, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
 }
 
-/** What Route 53 refuses about one record, besides those that stand already. */
+/** Yields the reasons for which Route 53 refuses a record, given the records that exist already. */
 function* refusals(record: RecordSet, others: readonly RecordSet[], zone: string): Generator<string> {
   const name = `RRSet with DNS name ${record.Name}`
   const own = others.filter(({ Name }) => Name === record.Name)

@@ -6,24 +6,24 @@ import { parse, parseAllDocuments } from 'yaml'
 import { type FakeCluster, jsonPatch } from './fake-kubernetes.ts'
 
 type Files = ReadonlyMap<string, string>
-/** What the tool of a cluster makes of the files of its branch. */
+/** Builds the objects of a cluster from the files of its branch, as the cluster's GitOps tool does. */
 export type Build = (files: Files) => readonly any[]
 
 export interface GitRemote {
   readonly url: string
-  /** A person's commit on top of a branch; `null` removes a file. */
+  /** Commits on top of a branch, as a person would. `null` removes a file. */
   commit(branch: string, files: Readonly<Record<string, string | null>>, message?: string): string
-  /** What a person does who merges a branch, all of it in one new commit. */
+  /** Merges a branch as a single new commit, as a person would. */
   squash(from: string, into: string): void
   subjects(branch: string): readonly string[]
   head(branch: string): string | undefined
   files(branch: string): Files
-  /** A program that the server runs before it takes a push. */
+  /** Runs git in the repository of the server. */
   git(...parameters: readonly string[]): string
   close(): void
 }
 
-/** A bare repository in a folder, as a server has it. */
+/** A bare repository in a folder, as on a server. */
 export function startGitRemote(files: Readonly<Record<string, string>>): GitRemote {
   const url = mkdtempSync(join(tmpdir(), 'weir-remote-'))
   const environment = {
@@ -44,7 +44,7 @@ export function startGitRemote(files: Readonly<Record<string, string>>): GitRemo
   const remote: GitRemote = {
     url,
     git: (...parameters) => run(parameters),
-    // Without a process: it is asked all the time.
+    // Reads the file directly instead of starting a process, because it is called all the time.
     head(branch) {
       try {
         return readFileSync(join(url, 'refs/heads', branch), 'utf8').trim()
@@ -53,7 +53,7 @@ export function startGitRemote(files: Readonly<Record<string, string>>): GitRemo
       }
     },
     subjects: (branch) => run(['log', '--format=%s', branch]).trim().split('\n'),
-    // Two processes for all files of a commit, and none when it was read before: reconcilers ask all the time.
+    // Two processes read all files of a commit. Files that were read before need none, because reconcilers ask all the time.
     files(branch) {
       const head = remote.head(branch) ?? branch
       const files = read.get(head) ?? readFiles(head, run)
@@ -88,7 +88,7 @@ function readFiles(commit: string, run: (parameters: readonly string[], input?: 
   let offset = 0
   return new Map(
     paths.map((path) => {
-      // A line "ID blob SIZE", the text, and a line feed.
+      // Each file is a line "ID blob SIZE", the text, and a line feed.
       const start = batch.indexOf('\n', offset) + 1
       const end = start + Number(batch.toString('utf8', offset, start).split(' ')[2])
       offset = end + 1
@@ -97,7 +97,7 @@ function readFiles(commit: string, run: (parameters: readonly string[], input?: 
   )
 }
 
-/** Applies what a branch says to a cluster, and removes what it does not say any more, as Argo CD and Flux do. */
+/** Applies a branch to a cluster and removes objects that it no longer contains, as Argo CD and Flux do. */
 export function startReconciler(remote: GitRemote, branch: string, cluster: FakeCluster, build: Build) {
   let applied = ''
   let known = new Map<string, any>()
@@ -149,7 +149,7 @@ export const manifestsBelow =
       .filter(([path]) => path.startsWith(`${folder}/`) && path.endsWith('.yaml'))
       .flatMap(([, text]) => objectsIn(text))
 
-/** Resources and JSON patches, which is what `kustomize build` makes of such a folder. */
+/** Resources and JSON patches, as `kustomize build` would combine them from this folder. */
 export const kustomized =
   (folder: string): Build =>
   (files) => {

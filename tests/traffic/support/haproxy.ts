@@ -14,7 +14,7 @@ export const hasHaproxy = existsSync(HAPROXY)
 export interface Answer {
   readonly status: number
   readonly cluster: 'current' | 'target' | undefined
-  /** What the balancer wants remembered. */
+  /** The cookie that the balancer sets. */
   readonly cookie: string | undefined
 }
 
@@ -22,7 +22,7 @@ export interface Answer {
 export interface WeightedProxy {
   follow(action: ForwardAction): Promise<void>
   ask(cookie?: string): Promise<Answer>
-  /** So many requests without a cookie, several at once. */
+  /** Sends this many requests without a cookie, several at once. */
   count(requests: number): Promise<Record<'current' | 'target' | 'errors', number>>
   stopTarget(): Promise<void>
   close(): Promise<void>
@@ -40,7 +40,7 @@ const stop = (server: Server): Promise<void> =>
     server.close(() => resolve())
   })
 
-/** The choice between groups is drawn again for each request; health plays no part in it, and there is no second try. */
+/** The group is drawn again for each request. Health does not influence the choice, and there is no second try. */
 const configuration = (port: number, socket: string, current: number, target: number): string => `
 global
   stats socket ${socket} mode 600 level admin

@@ -12,23 +12,23 @@ import { type setStage, times } from './stage.ts'
 
 type Stage = ReturnType<typeof setStage>
 
-/** One thing that somebody or something does to a switch that is under way. */
+/** One thing that a person or a fault does to a switch that is under way. */
 export type Operation =
   | readonly ['act', 'advance' | 'pause' | 'rollback' | 'abort' | 'prepare']
   | readonly ['kill', 'advance' | 'rollback' | 'abort', number]
   | readonly ['advance and rollback', number]
   | readonly ['two operators']
   | readonly ['cluster faults', number, number]
-  /** Of one route alone, here and below: whose place is the last number. */
+  /** The last number here and below is the place of the only route that is affected. */
   | readonly ['refused writes', number, number, number]
   | readonly ['cluster away', boolean]
   | readonly ['throttled', number]
   | readonly ['drift', (typeof DRIFTS)[number], number]
   | readonly ['health', 'healthy' | 'unhealthy' | 'draining', number]
   | readonly ['controller', boolean]
-  /** What somebody sets in the console of AWS. */
+  /** Weights that somebody sets in the AWS console. */
   | readonly ['hand-made weights', number, number]
-  /** Minutes by which the clock of whoever acts from now on is wrong. */
+  /** Minutes by which the actor's clock is wrong from now on. */
   | readonly ['clock', number]
   | readonly ['watch']
 
@@ -70,7 +70,7 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(fc.constant('watch')) },
 ) as fc.Arbitrary<Operation>
 
-/** A process that stops for ever at one of its calls to the outside, as one that is killed does. */
+/** An engine that stops forever after this many calls to the outside, like a process that is killed. */
 export function dying(engine: Engine, calls: number): { engine: Engine; died: Promise<'died'> } {
   let left = calls
   let die = (_: 'died'): void => {}
@@ -91,7 +91,7 @@ export function dying(engine: Engine, calls: number): { engine: Engine; died: Pr
   return { engine: { ...engine, connect: async (...call) => guarded(await connect(...call)) }, died }
 }
 
-/** Everything that the load balancers would send to the target now, on all routes or on one. */
+/** Returns all weights with which load balancers send traffic to the target now, on all routes or on the given ones. */
 export function targetWeights(stage: Stage, routes: readonly RoutePlan[] = stage.world.routes): readonly number[] {
   const arns = new Set(routes.map((route) => stage.group(route)?.arn))
   return [...stage.world.elb.rules.values()].flatMap(({ action }) =>
@@ -109,14 +109,14 @@ export interface History {
   readonly row: SwitchRow
   freeLease(): Promise<unknown>
   isAway: boolean
-  /** Added by hand, and to stay. */
+  /** Paths that were added by hand and must stay. */
   readonly paths: { readonly route: RoutePlan; readonly path: string }[]
 }
 
 const routeAt = ({ stage: { world } }: History, number: number): RoutePlan =>
   world.routes[number % world.routes.length]!
 
-/** Does what an operation says; whatever it answers, the law must hold afterwards. */
+/** Performs an operation. Whatever its answer is, the invariants must hold afterwards. */
 export async function perform(history: History, step: Operation): Promise<void> {
   const { stage, row } = history
   const { world, engine } = stage
@@ -126,7 +126,7 @@ export async function perform(history: History, step: Operation): Promise<void> 
     )
   const holdsIfBack = (outcome: unknown): void => {
     if ((outcome as Partial<SwitchRow>).state !== 'rolled-back') return
-    // As it says so, and again when the controller has read everything that is written.
+    // Check when the rollback reports success, and again when the controller has read everything that is written.
     expect(targetWeights(stage), 'after a rollback that reports success').toEqual([])
     if (!world.currentController.isPaused) world.currentController.reconcile()
     expect(targetWeights(stage), 'later').toEqual([])
@@ -156,7 +156,7 @@ export async function perform(history: History, step: Operation): Promise<void> 
   }
 }
 
-/** The watch looks; where nothing keeps it from seeing, weight for nobody is taken away or told. */
+/** Runs the watch. If it can see everything, weight for a route without healthy targets must be removed or reported. */
 async function watch({ stage, row, isAway }: History): Promise<void> {
   const seen = await tick(stage.engine, row.id).catch((error: Error) => error)
   if (seen instanceof Error || isAway) return
@@ -193,7 +193,7 @@ function change(history: History, step: Operation): void {
   if (step[0] === 'drift') drift(history, step[1], routeAt(history, step[2]))
 }
 
-/** Rules as somebody's hand left them are never written over by a step. */
+/** Checks that a step never overwrites rules that somebody changed by hand. */
 async function advance(history: History, attempt: () => Promise<unknown>): Promise<void> {
   const { stage, row } = history
   const before = stage.weights()
@@ -207,7 +207,7 @@ async function advance(history: History, attempt: () => Promise<unknown>): Promi
   await attempt()
   if (!['prepared', 'shifting', 'paused'].includes(state)) return
   const after = await stage.now(row)
-  // Who goes back writes over everything.
+  // A rollback overwrites everything.
   if (after.state === 'rolled-back' || after.state === 'rolling-back') return
   for (const [route, weights] of foreign) expect([route, stage.weights()[route]]).toEqual([route, weights])
 }

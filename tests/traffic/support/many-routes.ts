@@ -1,6 +1,6 @@
 import type { Plan, RoutePlan } from '../../../src/traffic/model/plan.ts'
 
-/** Where a route stands: every relation that two routes can have. */
+/** The places of routes. They include every relation that two routes can have. */
 const PLACES = {
   web: { ingress: 'web', group: 'shop', host: 'shop.example.com', path: '/' },
   /** Another Service of the same Ingress. */
@@ -13,7 +13,7 @@ const PLACES = {
 export type RouteName = keyof typeof PLACES
 export const ROUTE_NAMES = Object.keys(PLACES) as RouteName[]
 
-/** The plan of the shop with several routes instead of one. */
+/** Returns the plan of the shop with several routes instead of one. */
 export function withRoutes(plan: RoutePlan, names: readonly RouteName[]): Plan {
   const { current, target, actionName: _action, targetGroup, binding, route: _route, dns, ...rest } = plan
   const sideOf = (side: 'current' | 'target', name: RouteName) => {

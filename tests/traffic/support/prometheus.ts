@@ -8,7 +8,7 @@ import { freePort } from '../../support/servers.ts'
 const PROMETHEUS = '/usr/bin/prometheus'
 export const hasPrometheus = existsSync(PROMETHEUS) && existsSync('/usr/bin/promtool')
 
-/** A real server over data that was there before it started: no test has to wait for a scrape. */
+/** A real server with data that existed before it started, so that no test has to wait for a scrape. */
 export async function startPrometheus(openMetrics: string): Promise<{ readonly url: string; close(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-prometheus-'))
   const file = (name: string, text: string): string => {

@@ -1,17 +1,17 @@
-/** The vendor's own model, as its client carries it: what a fake answers must be something that AWS could answer. */
+/** The vendor's own model, as its client contains it. A fake may answer only with what AWS could answer. */
 import { NormalizedSchema } from '@smithy/core/schema'
 import type { XmlNode } from './xml.ts'
 
 type Schema = ReturnType<typeof NormalizedSchema.of>
 
-/** The output of an operation, by the client module that has it. */
+/** Returns the output shape of an operation from the client module that has it. */
 const outputOf = (client: object, operation: string): Schema => {
   const schema = (client as Record<string, readonly unknown[] | undefined>)[`${operation}$`]
   if (schema === undefined) throw new Error(`the vendor's model has no operation ${operation}`)
   return NormalizedSchema.of(schema.at(-1) as Parameters<typeof NormalizedSchema.of>[0])
 }
 
-/** Members of a shape come with those first that are always there; the shape says how many they are. */
+/** Required members come first in a shape. The shape says how many there are. */
 const requiredIn = (schema: Schema): number => Number((schema.getSchema() as unknown as readonly unknown[])[6] ?? 0)
 
 function* membersOf(schema: Schema): Generator<readonly [string, Schema, boolean]> {
@@ -22,7 +22,7 @@ function* membersOf(schema: Schema): Generator<readonly [string, Schema, boolean
 
 const xmlName = (name: string, schema: Schema): string => String(schema.getMergedTraits().xmlName ?? name)
 
-/** Where an answer is not of the shape that the model gives it. */
+/** Yields the differences between an answer and the shape that the model gives it. */
 function* problemsIn(schema: Schema, node: XmlNode, path: string): Generator<string> {
   if (schema.isStructSchema()) {
     const members = [...membersOf(schema)].filter(([, member]) => member.getMergedTraits().httpHeader === undefined)
@@ -52,7 +52,7 @@ export const xmlProblems = (client: object, operation: string, answer: XmlNode):
   ...problemsIn(outputOf(client, operation), answer, operation),
 ]
 
-/** The same for answers in JSON, by making elements of them. */
+/** Checks JSON answers in the same way, after converting them to elements. */
 export const jsonProblems = (client: object, operation: string, answer: unknown): readonly string[] => {
   const schema = outputOf(client, operation)
   const nodeOf = (name: string, value: unknown, of: Schema): XmlNode => {

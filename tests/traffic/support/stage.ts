@@ -15,7 +15,7 @@ import { type Routes, startWorld, type World } from './world.ts'
 const TOUCHED =
   /^(?:_weir_traffic_|_weir_alert|cicd_|project_mapping$|incidents$|_devlake_pipelines$|_devlake_blueprints$)/
 
-/** One world and one engine a test, and the words in which scenes are told. */
+/** Starts one world and one engine per test, and returns the functions with which tests describe their scenes. */
 export function setStage(database: TestDatabase, startCluster?: Parameters<typeof startWorld>[2]) {
   const saved = { ...process.env }
   const stage = {
@@ -31,7 +31,7 @@ export function setStage(database: TestDatabase, startCluster?: Parameters<typeo
     },
     go: (row: SwitchRow, action: Request['action'], more: Partial<Request> = {}) =>
       act(stage.engine, row.id, { action, actor: 'ada', ...more }),
-    /** Prepared, and so many steps further. */
+    /** Prepares the switch and advances it by this many steps. */
     async shift(row: SwitchRow, steps: number): Promise<void> {
       await stage.go(row, 'prepare')
       for (let step = 0; step < steps; step++) await stage.go(row, 'advance')
@@ -41,7 +41,7 @@ export function setStage(database: TestDatabase, startCluster?: Parameters<typeo
     deployments: ({ id }: SwitchRow) =>
       database.database.kysely.selectFrom('cicd_deployments').selectAll().where('_raw_data_remark', '=', id).execute(),
     ingress: (name = 'web') => stage.world.current.get('Ingress', 'shop', name)!,
-    /** What a person with kubectl does. */
+    /** Edits an object as a person with kubectl does. */
     edit: (change: (object: any) => void, kind = 'Ingress', name = 'web') => {
       const object = structuredClone(stage.world.current.get(kind, 'shop', name)!)
       change(object)
@@ -56,7 +56,7 @@ export function setStage(database: TestDatabase, startCluster?: Parameters<typeo
     setHealth(state: 'healthy' | 'unhealthy' | 'draining', route?: RoutePlan): void {
       for (const target of stage.group(route).targets.keys()) stage.group(route).targets.set(target, state)
     },
-    /** What somebody sets in the console of AWS, in the rules that forward to both groups of a route. */
+    /** Sets weights as somebody does in the AWS console, in the rules that forward to both groups of a route. */
     setWeights(current: number, target: number, route?: RoutePlan): void {
       const arn = stage.group(route)?.arn
       for (const rule of stage.world.elb.rules.values()) {
@@ -78,7 +78,7 @@ export function setStage(database: TestDatabase, startCluster?: Parameters<typeo
     },
     confirmed: () => ({ confirm: stage.world.plan.name, skipQuiet: true, reason: 'test' }),
   }
-  // Of three hundred tables a switch touches a dozen.
+  // Of about three hundred tables a switch uses only a dozen.
   beforeAll(() =>
     migrate(
       database.database,
@@ -93,7 +93,7 @@ export function setStage(database: TestDatabase, startCluster?: Parameters<typeo
   return stage
 }
 
-/** A fault that so many requests meet. */
+/** Returns a fault for the first `count` requests. */
 export function times<Fault>(count: number, fault: Fault): () => Fault | undefined {
   let left = count
   return () => (left-- > 0 ? fault : undefined)

@@ -13,13 +13,13 @@ import { type FakeRoute53, startFakeRoute53 } from './fake-route53.ts'
 import { type RouteName, withRoutes } from './many-routes.ts'
 import { shopPlan } from './shop.ts'
 
-/** The zone of the host name. */
+/** The hosted zone of the host name. */
 export const ZONE = 'Z0123456789SHOP'
 export const ADDRESSES = { current: '10.1.0.1', target: '10.2.0.1' }
 const SIDES = ['current', 'target'] as const
 type SideName = (typeof SIDES)[number]
 
-/** The routes instead of the shop's own, or a whole plan made of it. */
+/** Names of routes that replace the shop's own, or a function that makes a whole plan from the shop's. */
 export type Routes = readonly RouteName[] | ((shop: RoutePlan) => Plan)
 
 const planWith = (shop: RoutePlan, routes: Routes): Plan => {
@@ -29,7 +29,7 @@ const planWith = (shop: RoutePlan, routes: Routes): Plan => {
 
 /** Two clusters with a controller each, one ELBv2 and one name server, all over real sockets. */
 export interface World {
-  /** The first route; with one route the whole plan. */
+  /** The first route. With a single route it is the whole plan. */
   readonly plan: RoutePlan
   readonly whole: Plan
   readonly routes: readonly RoutePlan[]
@@ -39,11 +39,11 @@ export interface World {
   readonly elb: FakeElb
   readonly dns: FakeDns
   readonly route53: FakeRoute53
-  /** Names of the load balancers. */
+  /** The load balancers, with their ARNs and DNS names. */
   readonly balancers: Readonly<Record<'current' | 'target', { readonly arn: string; readonly dnsName: string }>>
-  /** What a process needs to find them: KUBECONFIG and the AWS variables. */
+  /** The environment that a process needs to find the clusters and AWS: KUBECONFIG and the AWS variables. */
   readonly environment: Readonly<Record<string, string>>
-  /** The records of all hosts, or of one. */
+  /** Points the records of all hosts, or of the given one, at a cluster. */
   pointDnsAt(side: SideName, hostname?: string): void
   /** Weights of a route's live rule as the balancer has them: [others, target], or undefined without a rule. */
   liveWeights(route?: RoutePlan): readonly [number, number] | undefined
@@ -80,7 +80,7 @@ export async function startWorld(
     current: elb.addLoadBalancer('blue-admin', plan.binding.sourceSecurityGroup),
     target: elb.addLoadBalancer('green-admin', 'sg-0fedcba9876543210'),
   }
-  /** A load balancer for each group of Ingresses; where routes have several, the last is the second. */
+  /** Each group of Ingresses has its load balancer. If the routes have several groups, the last uses the second balancer. */
   const isSecond = (side: SideName, groupName: string | undefined) => groupName === `admin-${side}`
   const balancerOf = (side: SideName, groupName: string | undefined) =>
     (isSecond(side, groupName) ? second : balancers)[side]
@@ -112,7 +112,7 @@ export async function startWorld(
       const ingress: any = ingressOfSides(sides.map((own) => own[side]))
       delete ingress.metadata.annotations['alb.ingress.kubernetes.io/multi-cluster-target-group']
       ingress.metadata.finalizers = [`group.ingress.k8s.aws/${groupName}`]
-      // A neighbour that the switch must never touch.
+      // Another path in the Ingress, which the switch must never touch.
       if (index === 0)
         ingress.spec.rules.push({
           host: 'api.example.com',
@@ -182,7 +182,7 @@ export async function startWorld(
     ZONE,
     ...firsts.map((own) => aliasOf(own.dns.hostname, balancerOf('current', own.current.ingress.groupName).dnsName)),
   )
-  // What the zone says is what the name server says, once it is in sync; of weighted records the heaviest.
+  // Once a zone is in sync, the name server answers like the zone. Of weighted records it answers with the heaviest.
   route53.onInSync = (zone) => {
     for (const { hostname } of firsts.map((own) => own.dns)) {
       const [first] = route53.of(zone, hostname).toSorted((left, right) => (right.Weight ?? 0) - (left.Weight ?? 0))

@@ -9,7 +9,7 @@ const ENTITIES: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'
 export const escapeXml = (text: string): string =>
   text.replace(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign]!)
 
-/** As much of XML as AWS speaks: elements and text. */
+/** Reads the subset of XML that AWS uses: elements and text. */
 export function readXml(source: string): XmlNode {
   const root: XmlNode = { name: '', children: [], text: '' }
   const open = [root]

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 /** The rules about colours that are on by default. */
 const OF_COLOUR = ['color-contrast', 'link-in-text-block']
 
-/** What axe-core finds on a page, light and dark; `settled` waits until it is as it will be. */
+/** Returns the findings of axe-core on a page, light and dark. `settled` waits until the page has its final state. */
 export async function problemsOfAccess(page: Page, settled = async () => {}): Promise<string[]> {
   const found: string[] = []
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -12,7 +12,7 @@ export async function problemsOfAccess(page: Page, settled = async () => {}): Pr
     await page.locator(`[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
     await settled()
     const rules = new AxeBuilder({ page })
-    // What is dark differs from what is light by its colours alone.
+    // The dark page differs from the light one only by its colours.
     const { violations } = await (colorScheme === 'dark' ? rules.withRules(OF_COLOUR) : rules).analyze()
     const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
     for (const { id, nodes } of serious)

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { type Browser, chromium } from 'playwright-core'
 
-/** The shell alone needs a third of the processor time: it draws no window around the page. */
+/** The headless shell needs a third of the processor time, because it draws no window around the page. */
 const FIND = 'command -v chromium-headless-shell || command -v chromium'
 
 export const openBrowser = (): Promise<Browser> =>
@@ -12,7 +12,7 @@ export const openBrowser = (): Promise<Browser> =>
 
 let shared: Promise<Browser> | undefined
 
-/** One for all files of this process, which ends it; a test has a window of its own. */
+/** One browser for all files of this process. It ends with the process, and each test has its own window. */
 export const sharedBrowser = async (): Promise<Browser> => {
   if (!(await shared)?.isConnected()) shared = openBrowser()
   return shared as Promise<Browser>

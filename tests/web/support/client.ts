@@ -1,4 +1,4 @@
-/** The real server and its pages in Chromium. Nothing between them is made up. */
+/** The real server and its pages in Chromium, without fakes between them. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { type LiveServer, startLiveServer } from '../../api/support/live-server.ts'
@@ -9,9 +9,9 @@ import { leaveServer, type Standing, takeServer } from './standing.ts'
 export interface Client {
   readonly database: TestDatabase
   readonly server: LiveServer
-  /** Opens an address of the server in a window of its own; a page that throws or logs an error fails the test. */
+  /** Opens an address of the server in a new window. A page that throws or logs an error fails the test. */
   open(path: string, options?: BrowserContextOptions): Promise<Page>
-  /** What pages may complain about in this test: a part of the message, such as that of an answer that is refused. */
+  /** Allows a complaint of pages in this test. `part` is a part of its message, such as that of a refused answer. */
   expectComplaint(part: string): void
 }
 
@@ -22,8 +22,8 @@ type Environment = Readonly<Record<string, string>>
 type Place = Pick<Client, 'database' | 'server'>
 
 /**
- * What pages ask for is tested on both databases by the tests of its routes: one of the two is enough to see the pages. The
- * server goes from block to block, and each begins with empty tables.
+ * Describes tests of pages on one database: their requests are tested on both by the tests of the routes. The blocks share a
+ * server one after the other, and each begins with empty tables.
  */
 export function describeClient(name: string, body: Body): void {
   describeOneDatabase(name, (test) => {
@@ -50,7 +50,7 @@ export function describeClient(name: string, body: Body): void {
   })
 }
 
-/** For a block that needs settings. */
+/** Describes a block that needs its own server settings. */
 export function describeOwnServer(name: string, body: Body, environment: Environment = {}): void {
   describeOneDatabase(name, (database) => {
     let server: LiveServer
@@ -88,7 +88,7 @@ function declare(body: Body, place: Place): void {
     },
     async open(path, options = {}) {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
-      // For what hangs; on a machine with other work, pages take their time.
+      // The limit catches pages that hang. On a busy machine, pages need more time.
       context.setDefaultTimeout(LONGEST_MS)
       const page = await context.newPage()
       page.on('pageerror', ({ message }) => complaints.push(message))

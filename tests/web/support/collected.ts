@@ -1,4 +1,4 @@
-/** An organisation that is connected, chosen, in a project and collected, by way of the API. */
+/** Connects an organisation, chooses its scopes, adds them to a project and collects them, all over the API. */
 import { expect } from 'vitest'
 import type { LiveServer } from '../../api/support/live-server.ts'
 import { DEFAULT_TOKEN } from '../../fake-github/fake-github.ts'
@@ -10,7 +10,7 @@ export interface Collected {
   readonly scopeIds: readonly string[]
 }
 
-/** Of one test: GitHub stops with it, what was collected stays. */
+/** Collects for one test. GitHub stops with the test, but the collected rows stay. */
 export async function collectOrganisation(
   server: LiveServer,
   { project, rules }: { readonly project: string; readonly rules: object },

@@ -1,4 +1,4 @@
-/** A server with the organisation of the demo, whose repositories cannot be cloned any more. */
+/** A server with the organisation of the demo, whose repositories can no longer be cloned. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,11 +1,11 @@
-/** A server that has something to show on every page: collected once from the fake GitHub, by the API alone. */
+/** Fills a server so that every page has content: collects once from the fake GitHub, by the API alone. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { initialPlan } from '../../../src/traffic/model/init.ts'
 import type { LiveServer } from '../../api/support/live-server.ts'
 import { DEFAULT_TOKEN } from '../../fake-github/fake-github.ts'
 import { startOrganisation } from '../../support/organisation.ts'
 
-/** A repository that GitHub tells of, and that nobody can clone. */
+/** A repository that GitHub lists but nobody can clone. */
 const LOST = 'acme/lost'
 
 const LOST_PROJECT = `
@@ -24,11 +24,11 @@ export interface Filled {
   readonly runId: number
   readonly webhookId: number
   readonly switchId: string
-  /** Of a public link to a dashboard. */
+  /** The token of a public link to a dashboard. */
   readonly sharedToken: string
-  /** A project and a connection with names as odd as they may be. */
+  /** A project and a connection with very unusual names. */
   readonly odd: Pick<Filled, 'project' | 'connectionId' | 'scopeConfigId' | 'webhookId'>
-  /** The fake GitHub continues until the process ends, for pages that ask the source. */
+  /** Stops the fake GitHub. Until then pages can ask the source. */
   stop(): Promise<void>
 }
 
@@ -54,7 +54,7 @@ projects:
       - connection: webhook/ci
 `
 
-/** `withLost`: with another project, whose repository cannot be cloned. */
+/** Fills the server. `withLost` adds another project, whose repository cannot be cloned. */
 export async function fill(
   { ask }: Pick<LiveServer, 'ask'>,
   { withLost = false }: { readonly withLost?: boolean } = {},

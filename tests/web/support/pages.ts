@@ -1,4 +1,4 @@
-/** Every page of the web client, from the places that its rooms declare: a new one is not forgotten. */
+/** Every page of the web client, found in the `places` files, so that a new one is not forgotten. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -6,7 +6,7 @@ import type { Filled } from './filled.ts'
 
 const web = join(import.meta.dirname, '../../../web')
 
-/** As TanStack Router writes them: `/projects/$name`. */
+/** Paths as TanStack Router writes them: `/projects/$name`. */
 export const placesOfPages: readonly string[] = readdirSync(web, { recursive: true, encoding: 'utf8' })
   .filter((file) => /(^|[\\/])places\.tsx?$/.test(file) && !file.startsWith('dist'))
   .flatMap((file) => [...readFileSync(join(web, file), 'utf8').matchAll(/\bpath: '([^']+)'/g)])
@@ -14,7 +14,7 @@ export const placesOfPages: readonly string[] = readdirSync(web, { recursive: tr
   .sort()
 
 type Values = Readonly<Record<string, string | number>>
-/** What stands for `$name` in a path, by the room and the parameter; the first that fits. */
+/** Values for `$name` in a path, by the beginning of the path and the parameter. The first entry that fits counts. */
 const VALUES: readonly (readonly [prefix: string, values: (filled: Filled) => Values])[] = [
   ['/sources/webhooks/', ({ webhookId }) => ({ id: webhookId })],
   [
@@ -37,7 +37,7 @@ const VALUES: readonly (readonly [prefix: string, values: (filled: Filled) => Va
   ],
 ]
 
-/** The address of a page with something on it. */
+/** The address of a page with content. */
 export function addressOf(path: string, filled: Filled): string {
   const [, values] = VALUES.find(([prefix]) => path.startsWith(prefix)) ?? []
   return path.replace(/\$(\w+)/g, (_, name: string) => {
@@ -47,10 +47,10 @@ export function addressOf(path: string, filled: Filled): string {
   })
 }
 
-/** The same with names as odd as they may be. */
+/** The same values, with very unusual names. */
 export const oddly = (filled: Filled): Filled => ({ ...filled, ...filled.odd })
 
-/** What the page is about is there, and nothing is on its way. */
+/** Waits until the subject of the page is there and nothing is loading. */
 export async function settled(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor()
   await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })

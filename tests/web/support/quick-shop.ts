@@ -1,10 +1,10 @@
-/** A shop that is collected soon: nothing is cloned, and nothing but the repository is asked for. */
+/** A shop that is collected quickly: nothing is cloned, and only the repository is requested. */
 import type { LiveServer } from '../../api/support/live-server.ts'
 import type { FakeGithub } from '../../fake-github/fake-github.ts'
 import { ask, makeShop, type Shop } from './shop.ts'
 
 export interface QuickShop extends Shop {
-  /** Starts a run, and gives its number. */
+  /** Starts a run, and returns its number. */
   run(): Promise<number>
 }
 

@@ -21,7 +21,7 @@ export async function ask(server: Server, method: string, path: string, body?: u
 
 const FOUR_KEYS = [{ pluginName: 'dora', pluginOption: {}, enable: true }]
 
-/** With rules of these words; nothing is collected yet. */
+/** Makes the project with these rules. Nothing is collected yet. */
 export async function makeShop(
   server: Server,
   github: FakeGithub,

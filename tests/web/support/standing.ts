@@ -1,4 +1,4 @@
-/** One server for each engine, which the blocks of a process take one after the other, each with empty tables. */
+/** One server per engine, which the blocks of a process use one after the other, each with empty tables. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,20 +16,20 @@ export interface Standing {
 }
 
 interface Kept extends Standing {
-  /** Rows of tables that the server fills when it starts; they stay. */
+  /** The number of rows in tables that the server fills when it starts. These rows stay. */
   readonly begun: ReadonlyMap<string, number>
   readonly columns: number
   stop(): Promise<void>
 }
 
-/** After that it is stopped: also a server that nobody asks looks for work. */
+/** After this time without use the server is stopped, because even an idle server looks for work. */
 const UNUSED_MS = 30_000
 const OVER = ['TASK_COMPLETED', 'TASK_PARTIAL', 'TASK_FAILED', 'TASK_CANCELLED']
 
 const standing = new Map<Engine, Promise<Kept>>()
 const endings = new Map<Engine, NodeJS.Timeout>()
 
-/** As after its start. What needs settings takes a server of its own. */
+/** Returns the server in the state after its start. A block that needs settings uses its own server. */
 export async function takeServer(engine: Engine): Promise<Standing> {
   clearTimeout(endings.get(engine))
   const known = await standing.get(engine)?.catch(() => undefined)
@@ -42,7 +42,7 @@ export async function takeServer(engine: Engine): Promise<Standing> {
   return started
 }
 
-/** What a block changed beside rows, such as columns of somebody's own, the next one must not see: that gets a new server. */
+/** Gives the server back. If the block changed more than rows, such as adding custom columns, the next block gets a new server. */
 export async function leaveServer(engine: Engine): Promise<void> {
   const kept = await standing.get(engine)
   if (!kept) return
@@ -57,7 +57,7 @@ export async function leaveServer(engine: Engine): Promise<void> {
 async function start(engine: Engine): Promise<Kept> {
   const { createDatabase, dropDatabase } = databasesOf(engine, inject('databaseServers')[engine] ?? '')
   const url = await createDatabase()
-  // It makes the tables.
+  // The server creates the tables.
   const server = await startLiveServer(url)
   const database = await openDatabase(url)
   const names = await touched(engine, database)
@@ -84,7 +84,7 @@ async function empty(engine: Engine, { database, server, begun }: Kept): Promise
   await database.transaction(async ({ kysely }) => {
     for (const statement of EMPTYING[engine](names)) await sql.raw(statement).execute(kysely)
   })
-  // Runs are counted from the first again, and so are their logs.
+  // Runs and their logs are numbered from the beginning again.
   rmSync(join(server.dataFolder, 'logs'), { recursive: true, force: true })
 }
 
@@ -98,7 +98,7 @@ async function endRuns({ ask }: LiveServer): Promise<void> {
 }
 
 const EMPTYING: Readonly<Record<Engine, (names: readonly string[]) => readonly string[]>> = {
-  // Without the triggers that keep the audit log from being changed.
+  // This setting disables the triggers that protect the audit log from changes.
   postgres: (names) =>
     names.length === 0
       ? []
@@ -106,12 +106,12 @@ const EMPTYING: Readonly<Record<Engine, (names: readonly string[]) => readonly s
   mysql: (names) => names.map((name) => `truncate table ${name}`),
 }
 
-/** Tables that have rows, or had some. */
+/** Returns tables that have rows, or had some. */
 async function touched(engine: Engine, database: Database): Promise<string[]> {
   const { rows } = await sql.raw<{ name: string }>(TOUCHED[engine]).execute(database.kysely)
   const names = rows.map(({ name }) => name)
   if (engine === 'postgres') return names
-  // What it knows of the number of rows is an estimate.
+  // MariaDB's count of rows is only an estimate.
   const others = [...(await database.describe()).keys()].filter((name) => !names.includes(name))
   const asked = others
     .map((name) => `select '${name}' as name where exists (select 1 from ${name})`)

@@ -1,29 +1,29 @@
-/** Goes through pages as somebody does who tries everything: every link once, and every button once. */
+/** Walks through pages like a person who tries everything: every link once, and every button once. */
 import type { Page, Request } from 'playwright-core'
 
 export interface Walk {
-  /** Opens an address of the client without loading it anew, and waits until nothing is on its way. */
+  /** Opens an address of the client without reloading it, and waits until nothing is loading. */
   go(address: string): Promise<void>
-  /** Addresses of the client that the page leads to. */
+  /** Returns the addresses of the client that the page links to. */
   links(): Promise<string[]>
   /**
-   * Presses each button of the page that has not been pressed on such a page: those of what stands over the page, where
-   * something does. What deletes comes in a round of its own, when nothing else needs what is deleted.
+   * Presses each button that has not been pressed on this kind of page. If something is open over the page, only its buttons
+   * count. Buttons that delete have a separate round, when nothing needs the deleted objects any more.
    */
   press(address: string, round: 'deletes' | 'others'): Promise<void>
-  /** What went wrong so far, each with the page where it did. */
+  /** The problems found so far, each with the page where it happened. */
   readonly problems: ReadonlySet<string>
 }
 
 const QUIET_MS = 60
 const LONGEST_MS = 20_000
 const CLICK_MS = 5_000
-/** Asked for last; some ask back, some can be undone. */
+/** Buttons for the last round. Some ask for confirmation, some can be undone. */
 const DELETES = /^(delete|remove|revoke|take out|stop)/i
-/** Values that make another page of the same path. */
+/** Query parameters whose values make another page of the same path. */
 const TELLING = new Set(['tab', 'show', 'step', 'explain'])
 
-/** What a page is, whatever it is about: `/projects/*?explain=change-lead-time&months`. */
+/** Returns the kind of a page, independent of its subject: `/projects/*?explain=change-lead-time&months`. */
 export function kindOf(address: string): string {
   const { pathname, searchParams } = new URL(address, 'http://pages')
   const path = pathname
@@ -33,7 +33,7 @@ export function kindOf(address: string): string {
   return search.length === 0 ? path : `${path}?${[...new Set(search)].join('&')}`
 }
 
-/** Of buttons that a page has for each of many things, one is enough. */
+/** The kind of a button: if a page has the same button for many things, one is enough. */
 const kindOfButton = (name: string) =>
   name
     .replace(/[\d.,]+/g, '#')
@@ -46,7 +46,7 @@ export function walkThrough(page: Page, origin: string): Walk {
   const pressed = new Set<string>()
   const open = new Set<Request>()
   let doing = ''
-  /** What a page is about may have been deleted on a page before. */
+  /** In the round that deletes, the subject of a page may have been deleted on an earlier page. */
   let isGone = false
   const isAsked = (request: Request) => !/\/(events|logs?)(\?|$)/.test(request.url())
   page.on('request', (request) => isAsked(request) && open.add(request))
@@ -133,7 +133,7 @@ export function walkThrough(page: Page, origin: string): Walk {
           .catch(() => problems.add(`${doing}: it cannot be pressed`))
         await settle()
         await look()
-        // What opened over the page is closed again, and where it led elsewhere one comes back.
+        // Close whatever opened over the page, and return if the button led to another page.
         await page.keyboard.press('Escape')
         if (within === 'main' && (await isOver())) await move('/')
         if (here() !== address) await move(address)

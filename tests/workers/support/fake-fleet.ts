@@ -1,4 +1,4 @@
-/** The vendor of the fleet plugin: slow, and with a budget for each token. */
+/** The vendor of the fleet plugin: slow, and with a quota for each token. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,18 +8,18 @@ export interface FakeFleet {
   readonly url: string
   readonly itemsPerBoard: number
   readonly pagesPerBoard: number
-  /** Every request that was answered with records: `board/page`. */
+  /** Every request that was answered with records, as `board/page`. */
   readonly answered: string[]
-  /** Requests that came. */
+  /** The number of received requests. */
   asked: number
-  /** Requests beyond the budget. */
+  /** The number of requests beyond the quota. */
   refused: number
   latencyMs: number
   /** Boards that are answered without delay. */
   quick: ReadonlySet<number>
-  /** Answers everything with this status; 0: as it should. */
+  /** Answers everything with this status. 0 means normal answers. */
   status: number
-  /** Requests that one token has in a window; 0: the vendor says nothing of a budget. */
+  /** The number of requests per token and window. 0 means that the vendor mentions no quota. */
   limit: number
   windowMs: number
   close(): void
@@ -38,7 +38,7 @@ export async function startFakeFleet(itemsPerBoard = 5): Promise<FakeFleet> {
     },
     ...{ latencyMs: 50, status: 0, quick: new Set<number>(), limit: 0, windowMs: 3_600_000, close: () => {} },
   }
-  /** Counted when a request arrives, as vendors do. */
+  /** Requests count when they arrive, as with real vendors. */
   function spend(token: string) {
     let window = windows.get(token)
     if (!window || Date.now() >= window.endsAt) {

@@ -1,4 +1,4 @@
-/** A source of boards with items, for tests with many worker processes; loaded by their threads too. */
+/** A source of boards with items, for tests with many worker processes. Their threads load this file too. */
 import { bigint, key, string } from '../../../src/database/table.ts'
 import { boards as domainBoards } from '../../../src/domain/ticket.ts'
 import { definePlugin } from '../../../src/plugin-kit/define/define-plugin.ts'
@@ -29,7 +29,7 @@ const itemEntity = entity(items, {
 /** Names of boards whose task ends the process that runs it, or fills the memory of its thread. */
 export const DEADLY = { process: 'ends its process', thread: 'fills the memory' }
 
-/** In pieces: one large array would end the whole process. */
+/** Fills the memory in pieces, because one large array would end the whole process. */
 function fillMemory(): never {
   const kept: number[][] = []
   for (;;) kept.push(new Array(100_000).fill(0.5))

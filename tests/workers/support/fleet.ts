@@ -1,4 +1,4 @@
-/** Servers and workers as processes of their own, over one database. */
+/** Servers and workers as separate processes over one database. */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
@@ -28,7 +28,7 @@ export interface Fleet {
   readonly control: ControlPlane
   server(options?: Partial<ServerTarget>): Promise<Member>
   worker(options?: Partial<WorkerTarget>): Promise<Member>
-  /** Ends all that still run. */
+  /** Ends all that are still running. */
   close(): Promise<void>
 }
 
@@ -67,7 +67,7 @@ export async function openFleet({ url, database }: { url: string; database: Data
   } satisfies Fleet
 }
 
-/** A connection with so many boards; gives the tasks that collect them. */
+/** Adds a connection with this many boards. Returns the tasks that collect them. */
 export async function addBoards(
   { services }: ControlPlane,
   { name, endpoint, count, first = 1, names = {}, ...settings }: BoardsOptions,
@@ -86,7 +86,7 @@ interface BoardsOptions {
   readonly endpoint: string
   readonly count: number
   readonly first?: number
-  /** Of boards with a name of their own, by their number. */
+  /** Names for single boards, by their number. */
   readonly names?: Readonly<Record<number, string>>
   readonly rateLimitPerHour?: number
 }

@@ -1,2 +1,2 @@
-/** What a worker of another version knows. */
+/** The plugins of a worker of another version: none. */
 export const plugins = []

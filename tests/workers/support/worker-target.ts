@@ -1,4 +1,4 @@
-/** A worker process of a test, which it stops, kills and freezes. */
+/** A worker process, which a test stops, kills and freezes. */
 import { openDatabase } from '../../../src/database/open.ts'
 import { createTaskThreads } from '../../../src/runner/task-threads.ts'
 import { startWorkerProcess } from '../../../src/runner/workers/worker-process.ts'
