@@ -42,5 +42,5 @@ function endOfType(text: string, start: number): number {
 }
 
 /** The same length, with blanks for comments and texts, so that places stay right. */
-const withoutText = (code: string): string =>
+export const withoutText = (code: string): string =>
   code.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*|'[^'\n]*'|`[^`]*`/g, (found) => found.replace(/[^\n]/g, ' '))
