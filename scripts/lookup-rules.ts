@@ -42,5 +42,5 @@ function endOfType(text: string, start: number): number {
 }
 
 /** Puts blanks in place of comments and texts, so that the length and all positions stay the same. */
-const withoutText = (code: string): string =>
+export const withoutText = (code: string): string =>
   code.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*|'[^'\n]*'|`[^`]*`/g, (found) => found.replace(/[^\n]/g, ' '))

@@ -159,7 +159,7 @@ describeEachDatabase('the encryption key', (test) => {
             decrypt(String(value))
             found.push(`${table}.${column}`)
           } catch {
-            // Of another key.
+            // The value was encrypted with another key.
           }
         }
       }

@@ -9,7 +9,7 @@ import { afterAll } from 'vitest'
 const root = join(import.meta.dirname, '../..')
 /** Put before copied sources, because checking all types would take most of the time. */
 const UNCHECKED = '// @ts-nocheck\n'
-const COPIED = ['package.json', 'tsconfig.json', 'biome.json', '.gitignore', 'src', 'scripts', 'tests', 'docs', 'demo']
+const COPIED = ['package.json', 'tsconfig.json', 'biome.json', '.gitignore', 'src', 'scripts', 'tests', 'docs', 'demo', 'bench', 'web']
 
 export interface RepositoryCopy {
   readonly folder: string
@@ -25,7 +25,8 @@ export interface RepositoryCopy {
 export function copyRepository(): RepositoryCopy {
   const folder = mkdtempSync(join(tmpdir(), 'weir-copy-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
-  for (const name of COPIED) cpSync(join(root, name), join(folder, name), { recursive: true })
+  const filter = (path: string) => !/\/web\/(?:dist|node_modules)$/.test(path)
+  for (const name of COPIED) cpSync(join(root, name), join(folder, name), { recursive: true, filter })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   const write = (path: string, text: string) => writeFileSync(join(folder, path), text)
   const run = async (file: string, ...parameters: string[]) => {
@@ -39,7 +40,7 @@ export function copyRepository(): RepositoryCopy {
     return { code, printed: stdout + stderr }
   }
   return {
-    ...{ folder, write, run },
+    folder, write, run,
     read: (path) => readFileSync(join(folder, path), 'utf8'),
     compile(...paths) {
       for (const file of globSync('{src,tests,scripts,demo}/**/*.ts', { cwd: folder })) {
