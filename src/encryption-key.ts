@@ -17,7 +17,7 @@ export interface KeyPlace {
   readonly dataFolder: string
   readonly encryptionSecret?: string | undefined
 }
-export interface FoundKey {
+interface FoundKey {
   readonly key: string
   readonly origin: string
 }

@@ -22,7 +22,7 @@ const PLACE: Readonly<Record<string, string>> = byName({
   headers: 'the headers',
 })
 
-export interface Checked {
+interface Checked {
   readonly httpPart?: string | undefined
   /** The input and the schema that it was checked against. They show what is missing or misspelt. */
   readonly value?: unknown

@@ -55,7 +55,7 @@ export function logDestination(file?: string): DestinationStream {
   return destination
 }
 
-export type LogFormat = 'json' | 'text'
+type LogFormat = 'json' | 'text'
 
 export function createLog(
   level: string,

@@ -25,7 +25,7 @@ import { createSecrets, type Secrets } from './secrets.ts'
 import { ciphertextsOf, type SealedColumn, type StoredCiphertext, sealedColumns } from './stored-ciphertexts.ts'
 import { encryptionKeys } from './system/access.ts'
 
-export interface Rotation {
+interface Rotation {
   readonly encrypted: number
   /** The number of ciphertexts that neither key opens. They are left as they are. */
   readonly unreadable: number

@@ -7,7 +7,7 @@ import { access, mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { messageOf, UserError } from './errors.ts'
 
-export interface Writing {
+interface Writing {
   /** True when an existing file may be replaced. */
   readonly force?: boolean
   /** True when only the owner may read the file. */

@@ -54,7 +54,7 @@ export function compilePattern(pattern: string, name = ''): Pattern {
 
 /** The path pattern of an API key is matched at every request, so both pattern and path must be small. */
 const LARGEST_PATH_PATTERN = 500
-export const LONGEST_MATCHED_PATH = 1000
+const LONGEST_MATCHED_PATH = 1000
 export const checkPathPattern = (pattern: string): void => checkPattern(pattern, '', LARGEST_PATH_PATTERN)
 /** Returns a function that tells whether the pattern matches one of the paths completely. A path that is too long never matches. */
 export function pathMatcher(pattern: string): (...paths: readonly string[]) => boolean {

@@ -19,7 +19,7 @@ const MOST_ERRORS = 100
 /** Deeper values would overflow the stack of recursive code. */
 const DEEPEST = 100
 
-export interface YamlText {
+interface YamlText {
   readonly documents: readonly Document.Parsed[]
   readonly lines: LineCounter
 }

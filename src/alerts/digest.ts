@@ -43,8 +43,12 @@ async function keysOf(database: Database, project: string, to: Date) {
     const own = await readMetric(database, metric, now)
     const past = await readMetric(database, metric, before)
     keys.push({
-      ...{ metric: metric.name, title: metric.title, unit: metric.unit },
-      ...{ value: own.value, inWords: own.inWords, before: past.value },
+      metric: metric.name,
+      title: metric.title,
+      unit: metric.unit,
+      value: own.value,
+      inWords: own.inWords,
+      before: past.value,
       change: changeOf(metric, past, own),
       reasons: isUnknown
         ? [INCIDENTS_UNKNOWN.because]
@@ -91,7 +95,12 @@ export async function digestOf(
     ...(all.length === 0 ? ['There are no projects yet.'] : []),
   ].join('\n')
   return {
-    ...{ id: randomUUID(), type: 'digest' as const, text, at: to, from, to },
+    id: randomUUID(),
+    type: 'digest' as const,
+    text,
+    at: to,
+    from,
+    to,
     project: project || null,
     projects: own,
     link: linkToKeys(publicUrl, project),

@@ -28,7 +28,7 @@ export function momentsOf(now: Date, forDays: number): Date[] {
   return Array.from({ length: looks + 1 }, (_, index) => new Date(now.getTime() - index * interval))
 }
 
-export interface Finding {
+interface Finding {
   readonly state: 'fine' | 'pending' | 'broken' | 'no data'
   readonly value: number | null
   readonly brokenSince: Date | null
@@ -75,9 +75,14 @@ export async function evaluate(context: FollowContext, row: AlertRow, now: Date)
       const seen = { id: row.id, version: row.version }
       const newState = finding.news === null ? {} : { is_told: finding.news === 'broken' }
       const changed = await updateRows(inside, alerts, seen, {
-        ...{ state: finding.state, value: finding.value, value_words: inWords },
-        ...{ broken_since: finding.brokenSince, problem: '' },
-        ...{ looked_at: now, version: row.version + 1, ...newState },
+        state: finding.state,
+        value: finding.value,
+        value_words: inWords,
+        broken_since: finding.brokenSince,
+        problem: '',
+        looked_at: now,
+        version: row.version + 1,
+        ...newState,
       })
       // Another server was first, or somebody has changed the alert.
       if (changed !== 1) return false
@@ -109,10 +114,20 @@ function messageFor(
   const long = row.for_days === 0 ? '' : ` for ${counted(row.for_days, 'day')}`
   const text = news === 'broken' ? `${is}, ${limit}${long}.` : `${is}, no longer ${limit}.`
   return {
-    ...{ id: randomUUID(), type: `alert.${news}` as 'alert.broken', text, at: now },
+    id: randomUUID(),
+    type: `alert.${news}` as 'alert.broken',
+    text,
+    at: now,
     alert: { id: row.id, name: row.name },
-    ...{ project: row.project_name, metric: metric.name, title: metric.title, unit: metric.unit, value },
-    ...{ direction: row.direction, threshold: row.threshold, windowDays: row.window_days, forDays: row.for_days },
+    project: row.project_name,
+    metric: metric.name,
+    title: metric.title,
+    unit: metric.unit,
+    value,
+    direction: row.direction,
+    threshold: row.threshold,
+    windowDays: row.window_days,
+    forDays: row.for_days,
     brokenSince,
     link,
   }

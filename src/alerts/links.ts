@@ -19,7 +19,7 @@ export function publicUrlOf({
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }
 
-export interface NumberOfTime {
+interface NumberOfTime {
   readonly project: string
   readonly metric: string
   readonly from: Date

@@ -27,7 +27,7 @@ const STAGES = [
   { name: 'deployment', metric: pullRequestDeployTime },
 ]
 
-export interface Periods {
+interface Periods {
   readonly now: MetricFilter
   readonly before: MetricFilter
 }

@@ -49,7 +49,10 @@ export function publicAlert(row: AlertRow, last: MessageRow | undefined, secrets
   const url = reader.read('target', () => targetOf(row, secrets).url, '')
   const { problem } = reader.problem()
   const shared = {
-    ...{ id: row.id, name: row.name, kind: row.kind as (typeof KINDS)[number], enable: row.enable },
+    id: row.id,
+    name: row.name,
+    kind: row.kind as (typeof KINDS)[number],
+    enable: row.enable,
     project: row.project_name || null,
     target: { kind: row.target as Target['kind'], address: publicAddress(url), hasSecret: row.secret !== '' },
     state: (row.state || 'unknown') as (typeof STATES)[number],
@@ -57,24 +60,41 @@ export function publicAlert(row: AlertRow, last: MessageRow | undefined, secrets
     problem: problem?.message ?? row.problem,
     lastMessage: last
       ? {
-          ...{ kind: last.kind, state: last.state as 'waiting' | 'sent' | 'failed', attempts: last.attempts },
-          ...{ createdAt: last.created_at, sentAt: last.sent_at, failure: last.failure },
+          kind: last.kind,
+          state: last.state as 'waiting' | 'sent' | 'failed',
+          attempts: last.attempts,
+          createdAt: last.created_at,
+          sentAt: last.sent_at,
+          failure: last.failure,
         }
       : null,
-    ...{ createdAt: row.created_at, updatedAt: row.updated_at },
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
   }
   return row.kind === 'digest' ? { ...shared, ...digestFields(row) } : { ...shared, ...thresholdFields(row) }
 }
 
 const NOTHING = {
-  ...{ metric: null, title: null, unit: null, direction: null, threshold: null, thresholdInWords: null },
-  ...{ windowDays: null, forDays: null, value: null, inWords: null, brokenSince: null },
-  ...{ weekday: null, hour: null, nextAt: null },
+  metric: null,
+  title: null,
+  unit: null,
+  direction: null,
+  threshold: null,
+  thresholdInWords: null,
+  windowDays: null,
+  forDays: null,
+  value: null,
+  inWords: null,
+  brokenSince: null,
+  weekday: null,
+  hour: null,
+  nextAt: null,
 }
 
 const digestFields = (row: AlertRow) => ({
   ...NOTHING,
-  ...{ weekday: WEEKDAYS[row.weekday] ?? null, hour: row.hour },
+  weekday: WEEKDAYS[row.weekday] ?? null,
+  hour: row.hour,
   nextAt: row.enable ? nextTick(cronOf(row), new Date()) : null,
 })
 
@@ -83,15 +103,16 @@ function thresholdFields(row: AlertRow) {
   const words = (value: number | null) => (metric && value !== null ? valueInWords(metric.unit, value) : null)
   return {
     ...NOTHING,
-    ...{ metric: row.metric, title: metric?.title ?? row.metric, unit: metric?.unit ?? null },
-    ...{ direction: row.direction as (typeof DIRECTIONS)[number], threshold: row.threshold },
+    metric: row.metric,
+    title: metric?.title ?? row.metric,
+    unit: metric?.unit ?? null,
+    direction: row.direction as (typeof DIRECTIONS)[number],
+    threshold: row.threshold,
     thresholdInWords: words(row.threshold),
-    ...{ windowDays: row.window_days, forDays: row.for_days },
-    ...{
-      value: row.value,
-      inWords: row.value === null ? null : row.value_words || words(row.value),
-      brokenSince: row.broken_since,
-    },
+    windowDays: row.window_days,
+    forDays: row.for_days,
+    value: row.value,
+    inWords: row.value === null ? null : row.value_words || words(row.value),
+    brokenSince: row.broken_since,
   }
 }
-export type PublicAlert = ReturnType<typeof publicAlert>

@@ -39,11 +39,15 @@ export const storeMessage = (
   now: Date,
 ): Promise<number> =>
   insertRow(queries, alertMessages, {
-    ...{ alert_id: alertId, kind, body: JSON.stringify(message), state: 'waiting', due_at: now },
+    alert_id: alertId,
+    kind,
+    body: JSON.stringify(message),
+    state: 'waiting',
+    due_at: now,
   })
 
 /** The signed text is the time, a dot, and the exact body. */
-export const signatureOf = (secret: string, moment: string, body: string): string =>
+const signatureOf = (secret: string, moment: string, body: string): string =>
   `sha256=${createHmac('sha256', secret).update(`${moment}.${body}`).digest('hex')}`
 
 interface Outcome {

@@ -100,8 +100,18 @@ function receiversOf(
 function messageFor({ id, name, project, sequence, at, actor, action, kind, effect, detail, plan }: Entry): Message {
   const what = kind === 'note' ? `${effect}: ${detail}` : effect === 'verified' ? stepWords(plan, detail) : effect
   return {
-    ...{ id: `${id}-${sequence}`, type: 'traffic', text: `Traffic switch ${name}: ${what} (${action} by ${actor})` },
-    ...{ switch: id, name, project, action, actor, kind, effect, detail, at: at.toISOString() },
+    id: `${id}-${sequence}`,
+    type: 'traffic',
+    text: `Traffic switch ${name}: ${what} (${action} by ${actor})`,
+    switch: id,
+    name,
+    project,
+    action,
+    actor,
+    kind,
+    effect,
+    detail,
+    at: at.toISOString(),
   }
 }
 

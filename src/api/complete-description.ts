@@ -2,8 +2,6 @@
 import { STATUS_CODES } from 'node:http'
 import { SESSION_COOKIE } from './access/sessions.ts'
 
-export const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace'] as const
-
 interface Rules {
   /** True if the route answers without signing in. */
   isPublic(method: string, path: string): boolean
@@ -56,7 +54,7 @@ const SHARED = new Map<string, readonly [name: string, answer: object]>(
 
 /** A part of the document that the framework generates. */
 // biome-ignore lint/suspicious/noExplicitAny: its form is that of OpenAPI, which has no types here
-export type OpenApi = any
+type OpenApi = any
 
 const ALWAYS = ['400', '401', '403', '405', '429', '431', '503']
 

@@ -13,7 +13,7 @@ import {
 } from '../errors.ts'
 import { redact } from '../log.ts'
 
-export interface Envelope {
+interface Envelope {
   readonly code: 0
   readonly success: boolean
   readonly message: string

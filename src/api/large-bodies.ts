@@ -9,7 +9,7 @@ const LARGE = 64 * 1024
 /** Rounds of the event loop between two bodies: enough to accept a connection, read its request and answer it. */
 const ROUNDS = 5
 
-export type TurnForSize = (size: number) => Promise<void>
+type TurnForSize = (size: number) => Promise<void>
 
 export function turnsForLargeBodies(): TurnForSize {
   let last: Promise<unknown> = Promise.resolve()

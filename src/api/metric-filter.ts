@@ -124,7 +124,7 @@ async function teamsOf({ kysely }: Database): Promise<Named[]> {
 }
 
 type Grouping = z.output<typeof valueQuery>['groupBy']
-export interface Group {
+interface Group {
   readonly group: string | null
   readonly name: string | null
   readonly environment?: string

@@ -91,7 +91,8 @@ export async function createServer({ config, control, log, ...others }: ServerDe
       onRun: requireHeavy,
     }),
     admitStream: streamLimit(config.mostEventStreams),
-    ...{ measures, standstill },
+    measures,
+    standstill,
   }
 
   api.addHook('onClose', async () => {

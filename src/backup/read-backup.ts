@@ -18,7 +18,7 @@ import {
 } from './format.ts'
 import { backedUpTables, schemaChecksum } from './stored-tables.ts'
 
-export interface BackupReader {
+interface BackupReader {
   header?(header: Header): void
   table?(table: TableLine): Promise<void> | void
   row?(cells: readonly unknown[]): Promise<void> | void

@@ -17,7 +17,7 @@ export function expired(names: readonly string[], { count, days }: Keeping, now:
   return names.slice(Math.max(count ?? 0, 1)).filter((name) => age(name) < since)
 }
 
-export interface LetGo {
+interface LetGo {
   readonly removed: readonly string[]
   /** Made with another key, and so perhaps by another installation, or unreadable. */
   readonly foreign: readonly string[]

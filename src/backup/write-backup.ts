@@ -14,7 +14,7 @@ import { writeFileAt } from './folder-place.ts'
 import { type EndLine, FORMAT, type Header, type TableLine, type Trailer } from './format.ts'
 import { addedColumns, backedUpTables, generatedColumn, rowLines, schemaChecksum, withAdded } from './stored-tables.ts'
 
-export interface Making {
+interface Making {
   readonly version: string
   readonly madeAt?: Date
   /** If this is aborted, nothing of the backup is left. */
@@ -52,8 +52,13 @@ export async function streamBackup(
     }
     const key = stored?.fingerprint ?? ''
     const header: Header = {
-      ...{ weir: 'backup', format: FORMAT, madeAt: madeAt.toISOString(), version },
-      ...{ schemaVersion: codeVersion, schema: schemaChecksum, key },
+      weir: 'backup',
+      format: FORMAT,
+      madeAt: madeAt.toISOString(),
+      version,
+      schemaVersion: codeVersion,
+      schema: schemaChecksum,
+      key,
     }
     const lines = Readable.from(inChunks(backupLines(inside, header, count)))
     let taken: Promise<void> | undefined

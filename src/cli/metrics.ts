@@ -88,7 +88,9 @@ export const rangeBefore = ({ from, to }: Range): Range => ({
 })
 
 const filterOf = async (database: Database, project: string, range: Range): Promise<MetricFilter> => ({
-  ...{ project, environment: 'PRODUCTION', policy: await policyOfProject(database, project) },
+  project,
+  environment: 'PRODUCTION',
+  policy: await policyOfProject(database, project),
   ...range,
 })
 
@@ -120,7 +122,10 @@ async function jsonOf(database: Database, names: readonly string[], readings: re
     const filter = await filterOf(database, project, range)
     const own = readings.filter((each) => each.project === project)
     const metrics = own.map(({ metric, now: { leftOut, ...now }, before, points }) => ({
-      ...{ metric: metric.name, title: metric.title, unit: metric.unit, better: metric.better },
+      metric: metric.name,
+      title: metric.title,
+      unit: metric.unit,
+      better: metric.better,
       ...now,
       restsOn: restsOn(metric, filter, { ...now, leftOut }),
       before: before.value,

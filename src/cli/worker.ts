@@ -49,7 +49,9 @@ export const worker = new Command('worker')
         ])
         const watching = await startWatching(runtime, control)
         const process = await startWorkerProcess(context, {
-          ...{ threads, concurrency, version },
+          threads,
+          concurrency,
+          version,
           tellStandstill: watching.standstill.told,
         })
         watching.standstill.start()

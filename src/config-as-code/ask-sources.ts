@@ -19,7 +19,7 @@ import { type Catalogue, isAbsent, openCatalogue } from './selectors.ts'
 import { scopesOf } from './stored-scopes.ts'
 import { requireHidden, unsetRefusal } from './variables.ts'
 
-export interface Asking {
+interface Asking {
   readonly services: Services
   readonly plugins: readonly Plugin[]
   /** Whether selectors may match nothing. */

@@ -22,7 +22,7 @@ export interface ChosenScope {
   readonly entry?: RemoteEntry
 }
 
-export interface Choosing {
+interface Choosing {
   readonly source: PluginSpec
   /** Opened with the first request. */
   catalogue(): Catalogue

@@ -127,7 +127,11 @@ async function exportBlueprint(exporting: Exporting, id: number) {
   const { isManual, cronConfig, enable, timeAfter, skipOnFail, priority, labels, mode } = blueprint
   return {
     schedule: isManual ? 'manual' : cronConfig,
-    ...{ enable, timeAfter: timeAfter?.toISOString() ?? null, skipOnFail, priority, labels },
+    enable,
+    timeAfter: timeAfter?.toISOString() ?? null,
+    skipOnFail,
+    priority,
+    labels,
     ...(blueprint.skipCollectors && { skipCollectors: true }),
     ...(blueprint.fullSync && { fullSync: true }),
     ...(blueprint.beforePlan && { beforePlan: written(blueprint.beforePlan) }),

@@ -6,7 +6,7 @@ import type { RemoteEntry } from '../plugin-kit/spec/remote-scopes.ts'
 import { openAwaitedClient } from '../plugin-kit/task/connection.ts'
 import { fitting, isAbsent, openCatalogue, type Selector } from './selectors.ts'
 
-export interface Matches {
+interface Matches {
   readonly count: number
   /** Ordered by name, and at most as many as requested. */
   readonly scopes: readonly RemoteEntry[]

@@ -162,8 +162,18 @@ function stateOf(blueprint: Blueprint, selectors: readonly ConnectionSelectors[]
   const { enable, isManual, cronConfig, timeAfter, skipOnFail, priority, labels, mode, plan, connections } = blueprint
   const { beforePlan, afterPlan, skipCollectors, fullSync } = blueprint
   return {
-    ...{ enable, isManual, cronConfig, timeAfter, skipOnFail, priority, labels, skipCollectors, fullSync },
-    ...{ beforePlan, afterPlan, plan: mode === 'ADVANCED' ? plan : null },
+    enable,
+    isManual,
+    cronConfig,
+    timeAfter,
+    skipOnFail,
+    priority,
+    labels,
+    skipCollectors,
+    fullSync,
+    beforePlan,
+    afterPlan,
+    plan: mode === 'ADVANCED' ? plan : null,
     ...inParts(connections),
     selectors: bySource(selectors),
   }

@@ -49,7 +49,10 @@ async function prepared<Result>(
 ): Promise<Result> {
   const templates = await readTemplates(database)
   const chosen = await askSources(config, {
-    ...{ services, plugins, allowsEmpty, hidesReasons },
+    services,
+    plugins,
+    allowsEmpty,
+    hidesReasons,
     isNamedBy: (path, value, name) => isNamedBy(templates, secrets, path, value, name),
   })
   return database.locked('configuration', async () => body(chosen, await missingFields(config, database)))

@@ -22,7 +22,7 @@ import {
   saveSelectors,
 } from './stored-selectors.ts'
 
-export interface NewSelector extends StoredSelector {
+interface NewSelector extends StoredSelector {
   readonly plugin: string
   readonly connectionId: number
 }
@@ -39,13 +39,13 @@ export interface SelectorContext {
   readonly actor: Actor
 }
 
-export interface Asking {
+interface Asking {
   /** Whether the selector may choose nothing. */
   readonly allowsEmpty: boolean
   readonly signal: AbortSignal
 }
 
-export interface AddedSelector {
+interface AddedSelector {
   readonly selector: StandingSelector
   /** The scopes that the selector chooses now. */
   readonly chosen: readonly (ChosenScope & { readonly isNew: boolean })[]

@@ -37,7 +37,7 @@ export interface UnsetVariable {
 export const unsetRefusal = (file: ConfigFile, path: Path, name: string) =>
   file.refusal(path, `${path.at(-1)} comes from ${name}, which is not set: set it in the environment.`)
 
-export interface Filled {
+interface Filled {
   readonly content: unknown
   readonly templates: Templates
   readonly unset: readonly UnsetVariable[]

@@ -9,7 +9,7 @@ import { listConnections } from './connection-states.ts'
 import type { ServiceContext } from './services.ts'
 import { FINISHED } from './states.ts'
 
-export interface FailedRun {
+interface FailedRun {
   readonly id: number
   readonly name: string
   /** Empty when the blueprint belongs to no project. */
@@ -19,7 +19,7 @@ export interface FailedRun {
   readonly message: string
   readonly finishedAt: Date | null
 }
-export interface TroubledConnection {
+interface TroubledConnection {
   readonly plugin: string
   /** The title of the tool, because connections of several tools may have the same name. */
   readonly title: string
@@ -60,7 +60,9 @@ export async function readAttention(context: ServiceContext, projects?: readonly
     sql<{ count: number }>`select count(*) as count from ${sql.table(quarantine.name)}`.execute(kysely),
   ])
   return {
-    ...{ hasRun, runs, connections },
+    hasRun,
+    runs,
+    connections,
     gaps: { count: Number(missing.rows[0]?.count ?? 0), scopes: Number(missing.rows[0]?.scopes ?? 0) },
     quarantined: Number(aside.rows[0]?.count ?? 0),
   }
@@ -98,7 +100,11 @@ async function failedRuns({ database }: ServiceContext, projects?: readonly stri
   if (projects) query = query.where('blueprint.project_name', 'in', [...projects])
   const rows = await query.orderBy('run.id', 'desc').limit(MOST_RUNS).execute()
   return rows.map(({ id, name, status, message, finished_at, project_name }) => ({
-    ...{ id, name, status, project: project_name ?? '', finishedAt: finished_at ?? null },
+    id,
+    name,
+    status,
+    project: project_name ?? '',
+    finishedAt: finished_at ?? null,
     message: String(message ?? '').split('\n')[0] as string,
   }))
 }

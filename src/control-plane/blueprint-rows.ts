@@ -19,7 +19,7 @@ import { laterThan } from './versions.ts'
 export type BlueprintRow = RowOf<typeof blueprints>
 
 /** The parts of blueprints that are stored in other tables. */
-export interface BlueprintParts {
+interface BlueprintParts {
   readonly connections: readonly RowOf<typeof blueprintConnections>[]
   readonly scopes: readonly RowOf<typeof blueprintScopes>[]
   readonly labels: readonly RowOf<typeof blueprintLabels>[]

@@ -39,7 +39,8 @@ async function chosen(asking: Asking, { project, plugin, connectionId, scopeId }
   if (project !== undefined) {
     const { connections } = await blueprintOf(asking, project)
     return connections.map(({ pluginName, connectionId: id, scopes }) => ({
-      ...{ pluginName, connectionId: Number(id) },
+      pluginName,
+      connectionId: Number(id),
       scopeIds: new Set(scopes.map((scope) => String(scope.scopeId))),
     }))
   }
@@ -65,7 +66,10 @@ export async function targetsOf(asking: Asking, filter: CollectedFilter): Promis
       const id = String(row[scopeKey(source)])
       if (scopeIds && !scopeIds.has(id)) continue
       targets.push({
-        ...{ source, connectionId: connection, scopeId: id, scopeName: scopeTitle(source, row) },
+        source,
+        connectionId: connection,
+        scopeId: id,
+        scopeName: scopeTitle(source, row),
         // Another plugin may collect in its place, such as GraphQL instead of REST.
         plugins: pluginsOfFamily(plugins, source.name).map(({ name }) => name),
         params: scopeParams(source, connection, row),
@@ -105,6 +109,9 @@ export function finderOf(targets: readonly Target[]) {
   return ({ plugin, params }: { plugin: string; params: string }) => byMark.get(`${plugin} ${params}`)
 }
 export const namesOf = ({ source, connectionId, scopeId, scopeName }: Target) => ({
-  ...{ source: source.name, connectionId, scopeId, scopeName },
+  source: source.name,
+  connectionId,
+  scopeId,
+  scopeName,
 })
 export const pluginsOf = (targets: readonly Target[]) => [...new Set(targets.flatMap((each) => each.plugins))]

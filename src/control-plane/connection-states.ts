@@ -12,7 +12,7 @@ import { maskSettings, openSettings } from './settings.ts'
 import { allConnected } from './sources.ts'
 import { deleteRows, insertRow, type Queries, selectRows, updateRows } from './store.ts'
 
-export interface Used {
+interface Used {
   readonly plugin: string
   readonly connectionId: number
   /** Why the connection did not work; undefined when it worked. */
@@ -50,7 +50,7 @@ export function connectionOf(plugins: readonly Plugin[], name: string, { connect
 export const forgetUse = (queries: Queries, plugin: string, connection_id: number) =>
   deleteRows(queries, connectionStates, { plugin, connection_id })
 
-export interface ConnectionOverview {
+interface ConnectionOverview {
   readonly plugin: string
   readonly title: string
   readonly id: number

@@ -60,7 +60,7 @@ export const readDelivery = (spec: DeliverySpec, sent: SentDelivery, payload: un
   whole: JSON.stringify(maskSecrets(withBareAddresses(payload))),
 })
 
-export interface Taken {
+interface Taken {
   readonly id: number
   readonly state: DeliveryState
   /** True when the same delivery had arrived before. */
@@ -104,8 +104,11 @@ export function deliveryService({ database, plugins, secrets, changed }: Service
           await deleteRows(transaction, deliverySecrets, whereOf(place))
           await insertRow(transaction, deliverySecrets, { ...whereOf(place), secret: secrets.encrypt(secret) })
           await recordChange(transaction, actor, {
-            ...{ action: before ? 'update' : 'create', subject: `${place.plugin} delivery secret` },
-            ...{ key: String(place.connectionId), before: null, after: null },
+            action: before ? 'update' : 'create',
+            subject: `${place.plugin} delivery secret`,
+            key: String(place.connectionId),
+            before: null,
+            after: null,
           })
         }),
       )
@@ -137,9 +140,17 @@ export function deliveryService({ database, plugins, secrets, changed }: Service
         if (known) return { id: known.id, state: known.state as DeliveryState, isKnown: true }
         await requireRoom(kysely, to)
         const id = await insertRow(kysely, webhookDeliveries, {
-          ...{ ...whereOf(to), kind, delivery_id, state: 'waiting' },
-          ...{ path: to.path, address: to.address, sender: to.plugin, status: 202, body: Buffer.from(whole) },
-          ...{ payload: whole.slice(0, LONGEST_PAYLOAD), characters: whole.length },
+          ...whereOf(to),
+          kind,
+          delivery_id,
+          state: 'waiting',
+          path: to.path,
+          address: to.address,
+          sender: to.plugin,
+          status: 202,
+          body: Buffer.from(whole),
+          payload: whole.slice(0, LONGEST_PAYLOAD),
+          characters: whole.length,
         })
         await trimInbox(kysely, whereOf(to))
         changed('deliveries')
@@ -149,7 +160,12 @@ export function deliveryService({ database, plugins, secrets, changed }: Service
     /** Records that a request arrived that was not signed or could not be read. Nothing of its content is stored. */
     async refuse(to: SentTo, status: number, message: string): Promise<void> {
       await insertRow(kysely, webhookDeliveries, {
-        ...{ ...whereOf(to), state: 'refused', path: to.path, address: to.address, status, message },
+        ...whereOf(to),
+        state: 'refused',
+        path: to.path,
+        address: to.address,
+        status,
+        message,
       })
       await trimInbox(kysely, whereOf(to))
     },
@@ -169,7 +185,6 @@ export function deliveryService({ database, plugins, secrets, changed }: Service
     },
   }
 }
-export type DeliveryService = ReturnType<typeof deliveryService>
 
 /** Columns of up to megabytes, which are read only where they are needed. */
 export const WHOLE = ['body']

@@ -21,7 +21,7 @@ import { selectRows } from './store.ts'
 
 const SHOWN_CHARACTERS = 20_000
 
-export interface DomainRow {
+interface DomainRow {
   readonly table: string
   readonly meaning: string
   readonly columns: readonly StoredColumn[]

@@ -6,7 +6,7 @@ import type { SettingsRow } from './sources.ts'
 import { allConnected, scopeKey, scopeTitle, titleColumn } from './sources.ts'
 import { selectRows } from './store.ts'
 
-export interface FoundScope {
+interface FoundScope {
   readonly plugin: string
   readonly pluginTitle: string
   readonly connectionId: number
@@ -16,7 +16,7 @@ export interface FoundScope {
   readonly scopeName: string
 }
 
-export interface ScopeFilter {
+interface ScopeFilter {
   readonly keyword?: string | undefined
   readonly plugin?: string | undefined
   readonly connectionId?: number | undefined

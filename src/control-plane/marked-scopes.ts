@@ -14,7 +14,7 @@ export interface MarkedScope {
 }
 
 /** Finds the scope of a row by the plugin that wrote it and its params. */
-export type FindScope = (plugin: string, params: string) => MarkedScope | undefined
+type FindScope = (plugin: string, params: string) => MarkedScope | undefined
 
 export async function markedScopes({ database, plugins }: ServiceContext): Promise<FindScope> {
   const byMark = new Map<string, MarkedScope>()
@@ -23,8 +23,10 @@ export async function markedScopes({ database, plugins }: ServiceContext): Promi
     for (const row of await selectRows(database.kysely, source.scope.table)) {
       const connectionId = Number(row.connection_id)
       const scope = {
-        ...{ plugin: source.name, connectionId },
-        ...{ scopeId: String(row[scopeKey(source)]), scopeName: scopeTitle(source, row) },
+        plugin: source.name,
+        connectionId,
+        scopeId: String(row[scopeKey(source)]),
+        scopeName: scopeTitle(source, row),
       }
       byMark.set(`${source.name} ${scopeParams(source, connectionId, row)}`, scope)
     }

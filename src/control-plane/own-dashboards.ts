@@ -10,13 +10,13 @@ import { type Actor, recordChange } from './audit/record.ts'
 import { deleteRows, findRow, insertRow, type Queries, selectRows, updateRows } from './store.ts'
 import { ChangedError, holdRow, isStale, laterThan } from './versions.ts'
 
-export interface OwnPanel {
+interface OwnPanel {
   readonly dashboard: string
   readonly panel: string
   /** In columns of a grid of 24. */
   readonly width: number
 }
-export interface OwnDashboard {
+interface OwnDashboard {
   readonly id: number
   /** Identifies it in URLs, where dashboards that come with Weir have names too. */
   readonly name: string
@@ -28,8 +28,8 @@ export interface OwnDashboard {
   readonly updatedAt: Date
 }
 /** Throws when the user may not change a dashboard of this maker. */
-export type Allow = (makerId: string) => void
-export type OwnDashboardChanges = Partial<Pick<OwnDashboard, 'title' | 'question' | 'panels'>>
+type Allow = (makerId: string) => void
+type OwnDashboardChanges = Partial<Pick<OwnDashboard, 'title' | 'question' | 'panels'>>
 
 /** A panel, and the dashboard that defines the variables of its statement. */
 export interface PlacedPanel {
@@ -49,9 +49,14 @@ const MOST = 500
 const OWN_NAME = /^own-(\d{1,15})$/
 
 const recordOf = (row: RowOf<typeof ownDashboards>): OwnDashboard => ({
-  ...{ id: row.id, name: `own-${row.id}`, title: row.title, question: row.question },
+  id: row.id,
+  name: `own-${row.id}`,
+  title: row.title,
+  question: row.question,
   panels: (row.panels ?? []) as readonly OwnPanel[],
-  ...{ maker: row.maker, createdAt: row.created_at, updatedAt: row.updated_at },
+  maker: row.maker,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
 })
 
 export const listOwnDashboards = async ({ kysely }: Database): Promise<OwnDashboard[]> =>
@@ -155,7 +160,11 @@ function viewedOf({ id, name, title, question, panels, updatedAt }: OwnDashboard
     if (!variables.has(variable.name)) variables.set(variable.name, variable)
   }
   const dashboard: Dashboard = {
-    ...{ name, title, question, group: OWN_GROUP, variables: [...variables.values()] },
+    name,
+    title,
+    question,
+    group: OWN_GROUP,
+    variables: [...variables.values()],
     sections: [{ panels: placed.map(({ panel }) => panel) }],
   }
   return {

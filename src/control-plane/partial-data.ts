@@ -8,7 +8,7 @@ import type { ServiceContext } from './services.ts'
 import { FINISHED } from './states.ts'
 import { findRow, type Queries, type QueryOf, selectRows } from './store.ts'
 
-export interface Lack {
+interface Lack {
   /** `history`: the git history could not be read. `run`: the last run failed, or completed only in part. */
   readonly kind: 'history' | 'run'
   readonly seen: string
@@ -21,7 +21,7 @@ const MOST_NAMED = 3
 const MOST_CAUSES = 2
 
 /** `a, b, c and 5 more` */
-export function namedFew(names: readonly string[]): string {
+function namedFew(names: readonly string[]): string {
   const more = names.length - MOST_NAMED
   return more > 0 ? `${names.slice(0, MOST_NAMED).join(', ')} and ${more} more` : names.join(', ')
 }

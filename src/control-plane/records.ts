@@ -52,7 +52,7 @@ export interface BlueprintConnection {
   readonly scopes: readonly { readonly scopeId: string }[]
 }
 
-export type BlueprintMode = 'NORMAL' | 'ADVANCED'
+type BlueprintMode = 'NORMAL' | 'ADVANCED'
 
 export interface Blueprint extends Written, SyncPolicy, Sealed {
   readonly id: number

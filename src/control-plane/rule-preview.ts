@@ -32,7 +32,9 @@ export async function previewOfProject(
   const scopes = await scopeRulesOf(context, project)
   const tried = scopes.filter(({ ids }) => ids.some((id) => id.startsWith(idsBegin ?? '')))
   const preview = await previewRules(database, filter, rules, {
-    ...{ signal, idsBegin, inForce: rulesInForce(scopes, rules) },
+    signal,
+    idsBegin,
+    inForce: rulesInForce(scopes, rules),
     // Data that no source here has collected cannot be made again; for it the stored rows are used.
     ...(scopes.length > 0 && {
       transform: (inside, types) => transformWith(inside, tried, { tried: rules, types, signal }),

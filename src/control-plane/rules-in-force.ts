@@ -16,7 +16,7 @@ import { findRow, selectRows } from './store.ts'
 
 type Context = Pick<ServiceContext, 'database' | 'plugins'>
 
-export interface ScopeRules {
+interface ScopeRules {
   readonly source: PluginSpec
   /** The plugin that runs its tasks. */
   readonly worker: Plugin
@@ -57,7 +57,12 @@ export async function scopeRulesOf(context: Context, project: string): Promise<S
       const stored = config && settingsOf(scopeConfigs, config)
       const rowIds = domainScopesOf(source, connectionId, scope, entitiesOf(null)).map(({ rowId }) => rowId)
       found.push({
-        ...{ source, worker, connection, scope, config, stored },
+        source,
+        worker,
+        connection,
+        scope,
+        config,
+        stored,
         ids: [
           ...new Set([
             domainId(source.scope.table.idPrefix, connectionId, scope[key] as string | number) as string,
@@ -104,7 +109,7 @@ export async function transformWith(
   }
 }
 
-export interface RulePlace {
+interface RulePlace {
   readonly plugin: string
   readonly title: string
   readonly connectionId: number

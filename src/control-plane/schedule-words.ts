@@ -14,8 +14,18 @@ const WORDS = byName<string>({
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 const SHORT_DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
 const MONTHS = [
-  ...['January', 'February', 'March', 'April', 'May', 'June', 'July'],
-  ...['August', 'September', 'October', 'November', 'December'],
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
 ]
 
 const joined = (words: readonly string[]): string =>
@@ -70,7 +80,7 @@ function daysOf(day: string, month: string, weekday: string): string | undefined
 }
 
 /** Returns a sentence such as `Every day at 02:30 UTC.` For a schedule too complicated for a sentence it says so. */
-export function scheduleWords(schedule: string): string {
+function scheduleWords(schedule: string): string {
   const trimmed = schedule.trim()
   if (trimmed.startsWith('@every')) return `Every ${trimmed.slice('@every'.length).trim()}, counted from the last run.`
   const [minute = '', hour = '', day = '', month = '', weekday = '', ...rest] = (
@@ -84,7 +94,7 @@ export function scheduleWords(schedule: string): string {
   return `${words[0]?.toUpperCase()}${words.slice(1)}.`
 }
 
-export interface ScheduleOutlook {
+interface ScheduleOutlook {
   readonly sentence: string
   readonly runs: readonly Date[]
 }

@@ -112,11 +112,11 @@ function isOfScope(layer: Layer, { own, params, domainIds }: ScopeMarks): RawBui
 }
 
 /** The number of rows of one table that are counted or searched at most. The count tells that there are more. */
-export const MOST_ROWS = 10_000
+const MOST_ROWS = 10_000
 /** The number of tables counted in one statement. */
 const TABLES_AT_ONCE = 40
 
-export interface StoredTable {
+interface StoredTable {
   readonly name: string
   readonly layer: Layer
   readonly meaning: string
@@ -179,7 +179,7 @@ export interface RecordPlace {
   readonly table: string
   readonly id: number
 }
-export interface StoredRows {
+interface StoredRows {
   readonly columns: readonly StoredColumn[]
   readonly count: number
   readonly isMore: boolean

@@ -10,7 +10,7 @@ import { scopeKey, scopeTitle, sourceNamed, titleColumn } from './sources.ts'
 import type { Listed, Paged } from './store.ts'
 import { selectPage, selectRows } from './store.ts'
 
-export interface ListedScope {
+interface ListedScope {
   readonly id: string
   readonly name: string
   readonly scopeConfigId: number | null

@@ -25,7 +25,7 @@ const LONGEST_RECORD = 1 << 20
 const LONGEST_TEXT = 100_000
 const MOST_MADE = 50
 
-export interface FollowedRecord {
+interface FollowedRecord {
   readonly raw: {
     readonly table: string
     readonly id: number
@@ -115,7 +115,7 @@ function madeOf(marks: ScopeMarks, raw: string): LayeredTable[] {
 const SAMPLE_RECORDS = 200
 const SAMPLE_BYTES = 4 << 20
 
-export interface Sample {
+interface Sample {
   readonly id: number
   readonly document: unknown
 }

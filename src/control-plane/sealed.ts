@@ -32,7 +32,7 @@ export function openOptions(stored: string | null, secrets: Secrets): PlanTask['
   throw new UserError('The stored options of the task are damaged.', { status: 500 })
 }
 
-export interface Reader {
+interface Reader {
   /** Returns the result of `open`, or `instead` when it throws. */
   read<Value>(field: string, open: () => Value, instead: Value): Value
   /** Returns the fields that could not be read so far; empty when all could. */

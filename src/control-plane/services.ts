@@ -51,7 +51,7 @@ export interface ServiceContext {
 export type Change = 'pipelines' | 'schedule' | 'deliveries'
 
 /** The time at which the record was last changed when the sender read it. Refused (412) when it was changed since. */
-export type Seen = Date | undefined
+type Seen = Date | undefined
 
 export interface ProjectService {
   /** Newest first unless sorted otherwise, with the last pipeline of each. */

@@ -20,15 +20,21 @@ export interface SharedDashboard {
   readonly expiresAt: Date | null
   readonly createdAt: Date
 }
-export type NewSharedDashboard = Omit<SharedDashboard, 'id' | 'maker' | 'createdAt'>
+type NewSharedDashboard = Omit<SharedDashboard, 'id' | 'maker' | 'createdAt'>
 
 const TOKEN_BYTES = 32
 const MOST = 500
 
 const recordOf = (row: RowOf<typeof sharedDashboards>): SharedDashboard => ({
-  ...{ id: row.id, dashboard: row.dashboard, title: row.title, values: row.variables ?? {} },
-  ...{ from: row.range_from, to: row.range_to, maker: row.maker },
-  ...{ expiresAt: row.expires_at, createdAt: row.created_at },
+  id: row.id,
+  dashboard: row.dashboard,
+  title: row.title,
+  values: row.variables ?? {},
+  from: row.range_from,
+  to: row.range_to,
+  maker: row.maker,
+  expiresAt: row.expires_at,
+  createdAt: row.created_at,
 })
 
 export const listSharedDashboards = async ({ kysely }: Database): Promise<SharedDashboard[]> =>
@@ -57,8 +63,14 @@ export async function shareDashboard(
       throw new UserError(`There are ${MOST} links already: revoke one that nobody needs.`)
     }
     const id = await insertRow(inside.kysely, sharedDashboards, {
-      ...{ ...link, token_digest: secrets.digest(token), variables: values, range_from: from, range_to: to },
-      ...{ expires_at: expiresAt, maker_id: actor.id, maker: actor.name },
+      ...link,
+      token_digest: secrets.digest(token),
+      variables: values,
+      range_from: from,
+      range_to: to,
+      expires_at: expiresAt,
+      maker_id: actor.id,
+      maker: actor.name,
     })
     const after = await get(inside, id)
     const change = { action: 'create', subject: 'public link', key: after.title, before: null, after } as const

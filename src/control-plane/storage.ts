@@ -6,7 +6,7 @@ import { systemTables } from '../system/index.ts'
 import { type MarkedScope, markedScopes } from './marked-scopes.ts'
 import type { ServiceContext } from './services.ts'
 
-export interface StoredTable {
+interface StoredTable {
   readonly name: string
   readonly layer: Layer
   /** Includes indexes. */
@@ -14,7 +14,7 @@ export interface StoredTable {
   /** As the database server estimates it. */
   readonly records: number
 }
-export interface StoredScope extends MarkedScope {
+interface StoredScope extends MarkedScope {
   /** The number of raw records. */
   readonly records: number
   /** Its share of the size of the raw tables, in proportion to its records. */
@@ -34,8 +34,8 @@ export interface Storage {
 
 /** The layers through which data passes, then Weir's own tables and those of others. */
 export const LAYERS = ['raw', 'tool', 'domain', 'system', 'other'] as const
-export type Layer = (typeof LAYERS)[number]
-export interface StoredLayer {
+type Layer = (typeof LAYERS)[number]
+interface StoredLayer {
   readonly layer: Layer
   readonly bytes: number
   readonly tables: number
@@ -50,7 +50,7 @@ const domainNames = new Set(domainTables.map(({ name }) => name))
 const systemNames = new Set(systemTables.map(({ name }) => name))
 
 /** Tells the layer of a table by its name; `other` tables do not belong to Weir. */
-export function layerOf(name: string): Layer {
+function layerOf(name: string): Layer {
   if (name.startsWith('_raw_')) return 'raw'
   if (name.startsWith('_tool_')) return 'tool'
   if (domainNames.has(name)) return 'domain'

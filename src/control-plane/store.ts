@@ -89,7 +89,7 @@ export function fitted(table: AnyTable, values: Record<string, unknown>): Record
 
 type Values = Record<string, unknown>
 /** Values for some or all columns of a row. */
-export type ValuesOf<T extends AnyTable> = { readonly [Name in keyof RowOf<T>]?: RowOf<T>[Name] | null | undefined }
+type ValuesOf<T extends AnyTable> = { readonly [Name in keyof RowOf<T>]?: RowOf<T>[Name] | null | undefined }
 
 const moments = new AsyncLocalStorage<Date>()
 

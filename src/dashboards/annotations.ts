@@ -12,7 +12,7 @@ import { readInTime } from './read.ts'
 export const KINDS = ['deployment', 'incident', 'switch', 'change'] as const
 export type AnnotationKind = (typeof KINDS)[number]
 
-export interface Annotation {
+interface Annotation {
   readonly kind: AnnotationKind
   readonly at: Date
   readonly title: string
@@ -35,8 +35,10 @@ export async function readAnnotations(
     found.push(await readInTime(database, statementOf(database, kind, { ...range, project, policy })))
   const annotations = found.flatMap((rows, place) =>
     rows.slice(0, MOST_ANNOTATIONS).map(({ at, title, url }) => ({
-      ...{ kind: kinds[place] as AnnotationKind, at: at as Date },
-      ...{ title: String(title ?? ''), url: String(url ?? '') },
+      kind: kinds[place] as AnnotationKind,
+      at: at as Date,
+      title: String(title ?? ''),
+      url: String(url ?? ''),
     })),
   )
   return {

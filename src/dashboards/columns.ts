@@ -16,4 +16,3 @@ export const bytes = column('bytes')
 
 export const TIME: Column = { title: 'Time', kind: 'day' }
 export const ADDRESS: Column = { title: 'Address', kind: 'address' }
-export const ITEMS: Column = count('Items')

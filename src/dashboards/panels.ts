@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Material, Metric } from '../metrics/metric.ts'
 import { summarized } from '../metrics/read.ts'
 import type { Column, Panel, PanelQuery } from './dashboard.ts'
-import { countedItems, hasWords, itemsOf, metricValue, type Narrowing, seriesOf } from './statements.ts'
+import { countedItems, hasWords, metricValue, type Narrowing, seriesOf } from './statements.ts'
 
 interface MetricPanel extends Partial<Pick<Panel, 'name' | 'title' | 'width' | 'height' | 'limits' | 'look'>> {
   readonly narrowing?: (query: PanelQuery) => Narrowing
@@ -93,20 +93,4 @@ export const repositoriesPanel = (metric: Metric, own: MetricPanel = {}): Panel 
       from (${byRepository}) own left join repos on repos.id = own.repository_id order by own.value desc, repository, own.repository_id limit 50`
   },
   ...shared(metric, { title: `${metric.title} by repository`, ...own }),
-})
-
-export const itemsPanel = (metric: Metric, own: MetricPanel = {}): Panel => ({
-  name: `${metric.name}-items`,
-  look: 'table',
-  width: 24,
-  height: 12,
-  columns: {
-    at: { title: 'Date', kind: 'moment' },
-    title: { title: 'Title', kind: 'text', link: 'url' },
-    value: { title: metric.title, kind: metric.summary === 'days' ? 'count' : metric.unit },
-    repository: { title: 'Repository', kind: 'text' },
-    url: { title: 'Address', kind: 'address' },
-  },
-  statement: (query) => itemsOf(query, metric, own.narrowing?.(query)),
-  ...shared(metric, { title: `What ${metric.title.toLowerCase()} is made of`, ...own }),
 })

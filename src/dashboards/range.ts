@@ -6,7 +6,7 @@ export interface Range {
   readonly from: Date
   readonly to: Date
 }
-export interface RangeText {
+interface RangeText {
   readonly from?: string | undefined
   readonly to?: string | undefined
 }

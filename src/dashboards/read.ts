@@ -20,7 +20,7 @@ const LONGEST_SECONDS = 20
 /** More rows would not make a chart clearer. */
 const MOST_ROWS = 5000
 
-export interface PanelRows {
+interface PanelRows {
   readonly rows: readonly (readonly unknown[])[]
   /** True if there are more rows. */
   readonly isCut: boolean
@@ -39,7 +39,7 @@ export async function readPanel(
   return { rows, isCut: found.length > MOST_ROWS }
 }
 
-export interface Option {
+interface Option {
   readonly value: string
   readonly label: string
 }

@@ -33,7 +33,7 @@ const NUMBERS = `select a.n + 10 * b.n + 100 * c.n as n from (${digits(9)}) a cr
 const THOUSANDS = digits(4)
 
 /** Returns each interval that the range touches (`time`), including those in which nothing happened. */
-export function intervalsOf(query: PanelQuery): Sql {
+function intervalsOf(query: PanelQuery): Sql {
   const first = intervalOf(query, query.from)
   const count = '(numbers.n + 1000 * thousands.n)'
   const start = byInterval(query, (unit) => sql.raw(query.dialect.later(unit, 'bounds.first', count)))
@@ -187,9 +187,3 @@ export function daysOf(query: PanelQuery, metric: Metric, unit: 'week' | 'month'
     else ${deploymentsInSql(sql`counted`, sql`size`, unit)} end`
   return sql`select value, counted, case when counted > 0 then ${words} end as words from (${median}) median`
 }
-
-/** Returns the latest rows behind a metric. */
-export const itemsOf = (query: PanelQuery, metric: Metric, narrowing?: Narrowing): Sql =>
-  sql`select item.at, item.title, item.value, coalesce(repos.name, '') as repository, item.url
-    from (${countedItems(query, metric, narrowing)}) item left join repos on repos.id = item.repository
-    order by item.at desc, item.id limit 500`

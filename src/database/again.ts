@@ -18,7 +18,7 @@ const SOON_MS = 5_000
 export type Tells = (error: unknown) => boolean
 
 /** Decides which connections of a pool may be handed out. */
-export interface Trust<Connection> {
+interface Trust<Connection> {
   made(connection: Connection): void
   lost(connection: Connection): void
   isTrusted(connection: Connection, socket: Socket): Promise<boolean>

@@ -5,7 +5,7 @@ import type { Gathering, RowShape, Rows } from './rows.ts'
 import type { AnyColumns } from './table.ts'
 
 /** `update` sets the columns of existing rows and creates none. */
-export type SendMode = 'insert' | 'upsert' | 'update'
+type SendMode = 'insert' | 'upsert' | 'update'
 
 /** The server takes a short-term lock away from a process that is silent for this long. */
 export const LONGEST_SILENCE_SECONDS = 10

@@ -1,7 +1,7 @@
 import type { RawBuilder } from 'kysely'
 import type { AnyTable, Column } from './table.ts'
 
-export interface IndexShape {
+interface IndexShape {
   readonly name: string
   readonly columns: readonly string[]
   readonly unique: boolean
@@ -111,7 +111,7 @@ export interface Dialect {
   onExistingKey(table: AnyTable, names: readonly string[]): string
 }
 
-export interface Reader {
+interface Reader {
   readonly user: string
   readonly password: string
   readonly tables: readonly ReadableTable[]
@@ -127,7 +127,7 @@ export const readableOf = (dialect: Dialect, { name, columns }: ReadableTable) =
   table: dialect.quote(name),
 })
 
-export interface JoinedUpdate {
+interface JoinedUpdate {
   readonly table: string
   readonly source: RawBuilder<unknown>
   readonly on: string

@@ -48,8 +48,10 @@ describeEachDatabase('text that ends in spaces', (test) => {
 
   it('is found by conditions, joins and lookups, whoever asks', async () => {
     await write(test.database, [
-      ...[label('bug ', { owner_id: 'ann ', color: 'red ' }), label('odd', { owner_id: 'bob', color: 'red' })],
-      ...[owners.row({ id: 'ann', alias: 'A ', rank: 1 }), owners.row({ id: 'bob ', alias: 'B', rank: 2 })],
+      label('bug ', { owner_id: 'ann ', color: 'red ' }),
+      label('odd', { owner_id: 'bob', color: 'red' }),
+      owners.row({ id: 'ann', alias: 'A ', rank: 1 }),
+      owners.row({ id: 'bob ', alias: 'B', rank: 2 }),
     ])
     const names = async (where: Record<string, unknown>) =>
       (await readAll(test.database, { table: labels, where })).map(({ name }) => name)

@@ -7,7 +7,7 @@ export type Cell = string | number | bigint | boolean | Date | Buffer | null
 export type Fitter = (value: unknown) => Cell
 
 /** Longer text is cut; the raw record keeps the whole text. This keeps a row well within the smallest usual packet limit. */
-export const LONGEST_TEXT = 1_000_000
+const LONGEST_TEXT = 1_000_000
 /** Longer text is refused where it must not be cut. At this length a literal still fits the packets of a server with default settings. */
 export const LONGEST_WHOLE_TEXT = 12_000_000
 /** An index entry holds 2,704 bytes on PostgreSQL. A longer value would make the write fail. */

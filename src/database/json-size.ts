@@ -2,7 +2,7 @@
 
 const [QUOTE, COMMA, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('",[\\]{}')
 
-export interface JsonLimit {
+interface JsonLimit {
   /** The total number of field names and list items. */
   readonly values: number
   readonly depth?: number

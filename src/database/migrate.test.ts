@@ -125,12 +125,14 @@ describeEachDatabase('migrate', (test) => {
     const isMysql = test.engine === 'mysql'
     const { begin, end, waiting } = isMysql
       ? {
-          ...{ begin: 'lock tables things write', end: 'unlock tables' },
+          begin: 'lock tables things write',
+          end: 'unlock tables',
           waiting: `select 1 as one from information_schema.processlist
             where db = database() and info like 'alter table%' and state like 'Waiting for table%'`,
         }
       : {
-          ...{ begin: 'begin', end: 'commit' },
+          begin: 'begin',
+          end: 'commit',
           waiting: `select 1 as one from pg_stat_activity where datname = current_database()
             and query like 'alter table%' and wait_event_type = 'Lock'`,
         }

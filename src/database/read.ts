@@ -12,7 +12,7 @@ import type { AnyRow, AnyTable, Column, RowOf } from './table.ts'
  */
 export type Where = Readonly<Record<string, unknown>>
 
-export interface Join<T extends AnyTable = AnyTable, Optional extends boolean = boolean> {
+interface Join<T extends AnyTable = AnyTable, Optional extends boolean = boolean> {
   readonly table: T
   readonly isOptional: Optional
   /** Column of the joined table → column of the main table, or `alias.column` of a table joined before. */
@@ -40,7 +40,7 @@ export type JoinedRow<T extends AnyTable, J extends Joins> = RowOf<T> & {
     : never
 }
 
-export interface Selection<T extends AnyTable, J extends Joins> {
+interface Selection<T extends AnyTable, J extends Joins> {
   readonly table: T
   readonly joins?: J
   readonly where?: Where

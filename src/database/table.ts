@@ -57,7 +57,7 @@ type Inserted<C extends Columns, Name extends keyof C> = Name extends keyof NewR
 const LONGEST_KEY_BYTES = 3072
 const keyBytes = ({ kind, size = 0 }: Column) => (kind === 'string' ? size * 4 : 8)
 
-export interface TableOptions {
+interface TableOptions {
   readonly meaning?: string
   readonly idPrefix?: string
   /** The key columns in key order, if it differs from the order of the columns. */

@@ -29,7 +29,7 @@ export function stampRow({ table, cells }: TableRow, stamp: Date): void {
 /** The number of rows sent to a table at a time. */
 const BATCH = 1000
 
-export interface Writer {
+interface Writer {
   /** Takes rows, and sends a batch for each table that has gathered enough. Batches may still be under way when it returns. */
   add(rows: readonly TableRow[]): Promise<void>
   /** Sends the remaining rows and waits for all batches. */
@@ -38,7 +38,7 @@ export interface Writer {
   settle(): Promise<void>
 }
 
-export interface WriterOptions {
+interface WriterOptions {
   readonly stamp?: Date
   /**
    * Sends batches of different tables over separate connections, and prepares the next batch of a table while one is stored.

@@ -1,47 +1,20 @@
 /** The words that domain and system columns hold. If a tool knows more, other words may occur too. */
 import { byName } from '../by-name.ts'
+
 export const ISSUE_TYPES = ['REQUIREMENT', 'BUG', 'INCIDENT', 'TASK', 'SUBTASK'] as const
-export type IssueType = (typeof ISSUE_TYPES)[number]
-
-export const ISSUE_STATUSES = ['TODO', 'IN_PROGRESS', 'DONE', 'OTHER'] as const
-export type IssueStatus = (typeof ISSUE_STATUSES)[number]
-
-export const SPRINT_STATUSES = ['ACTIVE', 'CLOSED', 'FUTURE', 'SUSPENDED'] as const
-export type SprintStatus = (typeof SPRINT_STATUSES)[number]
-
+const ISSUE_STATUSES = ['TODO', 'IN_PROGRESS', 'DONE', 'OTHER'] as const
+const SPRINT_STATUSES = ['ACTIVE', 'CLOSED', 'FUTURE', 'SUSPENDED'] as const
 export const PULL_REQUEST_STATUSES = ['OPEN', 'MERGED', 'CLOSED'] as const
-export type PullRequestStatus = (typeof PULL_REQUEST_STATUSES)[number]
-
-export const PULL_REQUEST_COMMENT_TYPES = ['NORMAL', 'DIFF', 'REVIEW'] as const
-export type PullRequestCommentType = (typeof PULL_REQUEST_COMMENT_TYPES)[number]
-
-export const REF_TYPES = ['BRANCH', 'TAG'] as const
-export type RefType = (typeof REF_TYPES)[number]
-
-export const CICD_RESULTS = ['SUCCESS', 'FAILURE', ''] as const
-export type CicdResult = (typeof CICD_RESULTS)[number]
-
-export const CICD_STATUSES = ['IN_PROGRESS', 'DONE', 'OTHER'] as const
-export type CicdStatus = (typeof CICD_STATUSES)[number]
-
-export const CICD_TYPES = ['DEPLOYMENT', 'TEST', 'LINT', 'BUILD', ''] as const
-export type CicdType = (typeof CICD_TYPES)[number]
-
+const PULL_REQUEST_COMMENT_TYPES = ['NORMAL', 'DIFF', 'REVIEW'] as const
+const REF_TYPES = ['BRANCH', 'TAG'] as const
+const CICD_RESULTS = ['SUCCESS', 'FAILURE', ''] as const
+const CICD_STATUSES = ['IN_PROGRESS', 'DONE', 'OTHER'] as const
+const CICD_TYPES = ['DEPLOYMENT', 'TEST', 'LINT', 'BUILD', ''] as const
 export const ENVIRONMENTS = ['PRODUCTION', 'STAGING', 'TESTING', ''] as const
-export type Environment = (typeof ENVIRONMENTS)[number]
-
-export const FINDING_TYPES = ['BUG', 'VULNERABILITY', 'CODE_SMELL', 'HOTSPOTS'] as const
-export type FindingType = (typeof FINDING_TYPES)[number]
-
-export const SOFTWARE_QUALITIES = ['SECURITY', 'RELIABILITY', 'MAINTAINABILITY'] as const
-export type SoftwareQuality = (typeof SOFTWARE_QUALITIES)[number]
-
-export const TEST_CASE_TYPES = ['functional', 'api'] as const
-export type TestCaseType = (typeof TEST_CASE_TYPES)[number]
-
-export const TEST_EXECUTION_STATUSES = ['PENDING', 'IN_PROGRESS', 'SUCCESS', 'FAILED'] as const
-export type TestExecutionStatus = (typeof TEST_EXECUTION_STATUSES)[number]
-
+const FINDING_TYPES = ['BUG', 'VULNERABILITY', 'CODE_SMELL', 'HOTSPOTS'] as const
+const SOFTWARE_QUALITIES = ['SECURITY', 'RELIABILITY', 'MAINTAINABILITY'] as const
+const TEST_CASE_TYPES = ['functional', 'api'] as const
+const TEST_EXECUTION_STATUSES = ['PENDING', 'IN_PROGRESS', 'SUCCESS', 'FAILED'] as const
 export const TASK_STATUSES = [
   'TASK_CREATED',
   'TASK_RERUN',
@@ -54,12 +27,7 @@ export const TASK_STATUSES = [
 ] as const
 export type TaskStatus = (typeof TASK_STATUSES)[number]
 
-export const BLUEPRINT_MODES = ['NORMAL', 'ADVANCED'] as const
-export type BlueprintMode = (typeof BLUEPRINT_MODES)[number]
-
-/** The kinds of data a scope config can select; an empty selection means all. */
-export const DOMAIN_TYPES = ['CODE', 'TICKET', 'CODEREVIEW', 'CROSS', 'CICD', 'CODEQUALITY'] as const
-export type DomainType = (typeof DOMAIN_TYPES)[number]
+const BLUEPRINT_MODES = ['NORMAL', 'ADVANCED'] as const
 
 /** The words that each column may hold. */
 export const columnWords: Readonly<Record<string, readonly string[]>> = byName({

@@ -31,7 +31,7 @@ import { type ImportRow, readImport } from './recognise.ts'
 import { type ImportReport, reportOf } from './report.ts'
 import { rulesOf } from './rules.ts'
 
-export interface Backup {
+interface Backup {
   readonly file?: string | undefined
   readonly isPromised?: boolean | undefined
 }

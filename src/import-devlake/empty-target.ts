@@ -12,7 +12,15 @@ import { allTables } from '../tables.ts'
 
 /** Tables that a server fills when it was started and people only looked at it. */
 const HARMLESS: ReadonlySet<AnyTable> = new Set<AnyTable>([
-  ...[auditEntries, authSessions, encryptionKeys, sessionOrigins, usedSignIns, servers, imports, importedTables, store],
+  auditEntries,
+  authSessions,
+  encryptionKeys,
+  sessionOrigins,
+  usedSignIns,
+  servers,
+  imports,
+  importedTables,
+  store,
   ...seedRows(new Date()).map(({ table }) => table),
 ])
 const MOST_NAMES = 3

@@ -20,7 +20,7 @@ import { type ImportRow, isDevLake, type Live, requireKnownVersion } from './rec
 import { type ImportReport, reportOf } from './report.ts'
 import { rulesOf } from './rules.ts'
 
-export interface ImportOptions {
+interface ImportOptions {
   readonly target: Database
   /** Secrets of the target. */
   readonly secrets: Secrets

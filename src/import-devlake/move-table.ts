@@ -13,14 +13,14 @@ import type { Changed, Rule } from './rules.ts'
 import { ourRow, type Values } from './values.ts'
 
 /** One row as DevLake has it, and the change that the rule makes. */
-export interface Moved {
+interface Moved {
   readonly row: Values
   readonly change: Changed
 }
 /** Writes a batch within a transaction. */
-export type Sink = (inside: Database, table: AnyTable, batch: readonly Moved[], progress: Progress) => Promise<void>
+type Sink = (inside: Database, table: AnyTable, batch: readonly Moved[], progress: Progress) => Promise<void>
 
-export interface Move {
+interface Move {
   readonly source: Database
   readonly target: Database
   readonly secrets: Secrets
@@ -83,7 +83,7 @@ async function writeBatch(
 const note = ({ reasons }: Progress, reason: string) => reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
 
 const keyNames = ({ keys, names }: AnyTable) => keys.map((position) => names[position] as string)
-export const keyValues = (table: AnyTable, row: Values): Values =>
+const keyValues = (table: AnyTable, row: Values): Values =>
   Object.fromEntries(keyNames(table).map((name) => [name, row[name]]))
 
 /** Copies into tables of Weir. A row that does not fit is counted, with the message about its value as the reason. */

@@ -7,14 +7,14 @@ import type { Findings, LeftColumn, LeftTable } from './layout.ts'
 import type { ImportRow } from './recognise.ts'
 import type { MissingSecret } from './rules.ts'
 
-export type Layer = 'configuration' | 'raw' | 'tool' | 'domain'
+type Layer = 'configuration' | 'raw' | 'tool' | 'domain'
 
-export interface TableReport {
+interface TableReport {
   readonly table: string
   readonly layer: Layer
   readonly rows: number
 }
-export interface LeftRows {
+interface LeftRows {
   readonly table: string
   readonly rows: number
   readonly reason: string

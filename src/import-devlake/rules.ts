@@ -37,7 +37,7 @@ export interface Changed {
 }
 export type Rule = (row: Values) => Changed
 
-export interface RuleContext {
+interface RuleContext {
   readonly plugins: readonly Plugin[]
   /** Undefined if secrets stay behind. */
   readonly old?: OldKey | undefined

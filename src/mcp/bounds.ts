@@ -1,9 +1,9 @@
 /** Assistants read every letter, so long lists and long texts are cut, and the answer says so. */
 
-export const LONGEST_TEXT = 500
-export const MOST_ENTRIES = 100
+const LONGEST_TEXT = 500
+const MOST_ENTRIES = 100
 
-export interface Bounded {
+interface Bounded {
   readonly value: unknown
   /** Descriptions such as `points: the first 100 of 340`. */
   readonly cuts: readonly string[]

@@ -115,7 +115,8 @@ const readFourKeys: Tool = {
     }
     return {
       answer: {
-        ...{ from: body.from, to: body.to },
+        from: body.from,
+        to: body.to,
         projects: body.projects.map((each: Answer) => ({
           project: each.project,
           keys: each.keys.map(({ metric, ...key }: Answer) => ({ ...meaning(metric), ...key })),

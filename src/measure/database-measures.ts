@@ -10,7 +10,7 @@ import { blueprints, projects } from '../system/projects.ts'
 
 export type DatabaseReader = ServiceContext
 
-export interface Value {
+interface Value {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }

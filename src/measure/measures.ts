@@ -5,7 +5,7 @@ import type { Standstill } from '../runner/standstill/standstill.ts'
 import { type DatabaseMeasures, type DatabaseReader, readDatabase } from './database-measures.ts'
 import { standstillGauges } from './standstill-gauges.ts'
 
-export interface AnsweredRequest {
+interface AnsweredRequest {
   readonly method: string
   /** The route as it was declared, such as `/projects/:projectName`. */
   readonly route: string
@@ -22,7 +22,7 @@ export interface Measures {
   close(): void
 }
 
-export interface MeasuresContext extends DatabaseReader {
+interface MeasuresContext extends DatabaseReader {
   readonly version: string
   readonly standstill: Standstill
 }
@@ -123,10 +123,12 @@ function databaseGauges(registers: Registers) {
     oldest: gauge('weir_queue_oldest_seconds', 'How long the oldest pipeline has waited of which no task has begun.'),
     tasks: gauge('weir_tasks', 'Tasks of these pipelines, by state.', ['status']),
     budget: gauge('weir_connection_requests_left', 'What the source still allowed when it last said so.', [
-      ...['plugin', 'connection'],
+      'plugin',
+      'connection',
     ]),
     working: gauge('weir_connection_up', '1: the connection worked when it was last used. 0: it failed.', [
-      ...['plugin', 'connection'],
+      'plugin',
+      'connection',
     ]),
     gaps: gauge('weir_gaps', 'Lists that collections did not get whole.', ['plugin', 'kind']),
     quarantine: gauge('weir_quarantined_records', 'Records that could not be used.', ['plugin']),

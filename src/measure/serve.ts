@@ -4,7 +4,7 @@ import { messageOf, UserError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Measures } from './measures.ts'
 
-export interface MeasuresServer {
+interface MeasuresServer {
   stop(): Promise<void>
 }
 

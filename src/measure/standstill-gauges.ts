@@ -8,7 +8,8 @@ export function standstillGauges(registers: Registry[]) {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers })
   const attention = gauge('weir_attention', '1: the collection stands still for this cause, or soon will.', [
-    ...['cause', 'severity'],
+    'cause',
+    'severity',
   ])
   const servers = gauge('weir_servers', 'Servers and workers, alive or dead.', ['kind', 'state'])
   const free = gauge('weir_disk_free_bytes', 'Free on the disk of the data folder of this process.')

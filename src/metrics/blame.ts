@@ -4,7 +4,7 @@ import { mapping, type Sql } from './calculate/calculation.ts'
 import { changesBlame, type Policy } from './policy.ts'
 import { stands } from './rollouts.ts'
 
-export interface BlameQuery {
+interface BlameQuery {
   readonly dialect: Dialect
   readonly project: string | Sql
   readonly environment: string

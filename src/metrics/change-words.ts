@@ -4,7 +4,7 @@ import type { Metric } from './metric.ts'
 import type { MetricValue } from './read.ts'
 import { isSaidInCounts, valueInWords } from './value-words.ts'
 
-export interface ValueChange {
+interface ValueChange {
   /** Null if one of the two numbers is unknown, so that they cannot be compared. */
   readonly difference: number | null
   /** Also `same` when the numbers cannot be compared. */

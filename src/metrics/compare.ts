@@ -6,7 +6,7 @@ import { DEFAULT_POLICY, type NamedPolicy } from './policy.ts'
 import type { Explanation, MetricValue } from './read.ts'
 import { itemsOf } from './stacked.ts'
 
-export interface PolicyValue extends Omit<MetricValue, 'frequency'> {
+interface PolicyValue extends Omit<MetricValue, 'frequency'> {
   readonly policy: string
   readonly meaning: string
   /** The number of items that count under only one of the two policies, or count with another value than under the default policy. */

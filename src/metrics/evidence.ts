@@ -10,8 +10,8 @@ import type { Sql } from './calculate/calculation.ts'
 import type { Expressed, Metric } from './metric.ts'
 import { NO_INCIDENTS, type NoData } from './no-data.ts'
 
-export const LEAST_DEPLOYMENTS = 10
-export const LEAST_WEEKS = 4
+const LEAST_DEPLOYMENTS = 10
+const LEAST_WEEKS = 4
 
 export interface Evidence {
   /** Deployments that count in the range. */

@@ -8,7 +8,7 @@ import { withNames } from './names.ts'
 import { isOfService } from './parts.ts'
 
 /** The deployment of an incident, or an incident of a deployment. */
-export interface Linked {
+interface Linked {
   readonly table: string
   readonly id: string
   readonly title: string

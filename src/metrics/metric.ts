@@ -125,7 +125,7 @@ export const REASONS = {
 } as const
 export type Reason = keyof typeof REASONS
 
-export interface ItemColumns {
+interface ItemColumns {
   readonly kind: ItemKind
   readonly id: Sql
   /** The date that decides the range and the bucket. */
@@ -140,7 +140,7 @@ export interface ItemColumns {
   readonly origin: string
   readonly from: Sql
 }
-export type ItemKind = 'pull_request' | 'commit' | 'deployment' | 'incident' | 'issue' | 'build'
+type ItemKind = 'pull_request' | 'commit' | 'deployment' | 'incident' | 'issue' | 'build'
 
 /** The table that holds an item of each kind. */
 export const TABLE_OF: Readonly<Record<ItemKind, string>> = {

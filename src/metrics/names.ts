@@ -5,7 +5,7 @@ import { among, readByKeys } from '../database/pieces.ts'
 import type { Sql } from './calculate/calculation.ts'
 import type { Item } from './metric.ts'
 
-export interface NamedItem extends Item {
+interface NamedItem extends Item {
   readonly repositoryName: string | null
   readonly accountName: string | null
 }

@@ -48,7 +48,7 @@ export const NO_DEPLOYMENT_IN_RANGE: NoData = {
   remedy: 'Choose a longer range, or see in the explanation of deployment frequency why none counts.',
 }
 
-export const nothingCollected = ({ counts, madeOf }: Metric): NoData => MISSING[counts ?? (madeOf[0] as Material)]
+const nothingCollected = ({ counts, madeOf }: Metric): NoData => MISSING[counts ?? (madeOf[0] as Material)]
 
 export interface LeftOut {
   readonly reason: Reason

@@ -38,7 +38,7 @@ export interface Policy {
   readonly rolloutRules: readonly RolloutRule[] | null
 }
 const ROLLOUTS = ['once', 'every-row'] as const
-export type Rollouts = (typeof ROLLOUTS)[number] | 'as-stored'
+type Rollouts = (typeof ROLLOUTS)[number] | 'as-stored'
 /** Returns which of the two is in force, as answers of the API name it. */
 export const rolloutsIn = ({ rollouts }: Pick<Policy, 'rollouts'>): (typeof ROLLOUTS)[number] =>
   rollouts === 'every-row' ? 'every-row' : 'once'
@@ -51,7 +51,7 @@ export interface RolloutRule {
   readonly apart?: readonly string[]
 }
 const PAIRINGS = ['default', 'service-report'] as const
-export type Pairing = (typeof PAIRINGS)[number]
+type Pairing = (typeof PAIRINGS)[number]
 
 export const REFERENCE: Policy = {
   firstDeploymentDays: null,

@@ -40,7 +40,7 @@ export interface Subjects {
   readonly inForce: ReadonlyMap<string, RulesInForce>
 }
 
-export interface Sample {
+interface Sample {
   readonly table: string
   readonly id: string
   readonly name: string
@@ -57,7 +57,7 @@ const MOST_SAMPLES = 10
 
 export type Columns = Readonly<Record<string, string>>
 /** Rows as they were before they were made again, by table and id. */
-export type Earlier = ReadonlyMap<string, ReadonlyMap<string, Columns>>
+type Earlier = ReadonlyMap<string, ReadonlyMap<string, Columns>>
 
 /** A row; columns without a value are empty. */
 export interface Subject {

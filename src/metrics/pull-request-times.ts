@@ -5,7 +5,7 @@ import { minutesBetween } from './calculate/lead-times.ts'
 import { arrivalOf, type Counting } from './rollouts.ts'
 
 /** SQL for the stored times of pull requests. */
-export interface PullRequestTimes {
+interface PullRequestTimes {
   /** The join, to be put after `pr`; its rows are `m`. */
   readonly join: Sql
   /** Returns a column of these rows. Times that end with the deployment end with the rollout that counts. */

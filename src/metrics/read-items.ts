@@ -7,7 +7,7 @@ import type { Item, Metric, MetricFilter, Reason } from './metric.ts'
 import { canRead, underPolicy } from './parts.ts'
 import { itemsOf } from './stacked.ts'
 
-export interface ItemQuery {
+interface ItemQuery {
   /** `counted`; `against`, which is the part of `counted` that counts against the number; a reason; or undefined for all. */
   readonly reason?: Reason | 'counted' | 'against' | undefined
   readonly limit: number
@@ -31,7 +31,7 @@ export async function readItems(
 }
 
 /** Only in a share can an item by itself make the value worse. */
-export const hasAgainst = ({ unit }: Pick<Metric, 'unit'>): boolean => unit === 'share'
+const hasAgainst = ({ unit }: Pick<Metric, 'unit'>): boolean => unit === 'share'
 
 function wanted(metric: Metric, reason: ItemQuery['reason']): Sql {
   if (reason === undefined) return sql`1 = 1`

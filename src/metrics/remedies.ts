@@ -17,7 +17,7 @@ export interface Cure {
   readonly reason?: Reason
 }
 
-export interface Remedy {
+interface Remedy {
   readonly remedy: string
   /** Null: nothing can be done in Weir. */
   readonly cure: Cure | null

@@ -7,7 +7,7 @@ import { ROLLOUT_REASONS, type RolloutReason } from './calculate/join-rollouts.t
 import type { Policy } from './policy.ts'
 
 /** A row that reports a rollout. */
-export interface RolloutRow {
+interface RolloutRow {
   readonly id: string
   /** True for the row that represents the rollout. */
   readonly stands: boolean
@@ -129,12 +129,20 @@ async function rowsOf(
     return [
       row.rollout,
       {
-        ...{ id, stands, counts: stands || policy.rollouts === 'every-row', reason },
+        id,
+        stands,
+        counts: stands || policy.rollouts === 'every-row',
+        reason,
         why: ROLLOUT_REASONS[reason] ?? '',
-        ...{ title: row.title || row.id, url: row.url ?? '', source: row.source ?? '' },
+        title: row.title || row.id,
+        url: row.url ?? '',
+        source: row.source ?? '',
         kind: row.subtask === '' ? 'deployment' : 'run',
-        ...{ environment: row.environment ?? '', result: row.result ?? '', finishedAt: row.at },
-        ...{ commit: row.commit_sha ?? '', repository: row.repository ?? '' },
+        environment: row.environment ?? '',
+        result: row.result ?? '',
+        finishedAt: row.at,
+        commit: row.commit_sha ?? '',
+        repository: row.repository ?? '',
       },
     ]
   })

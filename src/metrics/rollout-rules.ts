@@ -7,7 +7,7 @@ import { shortName } from '../nearest.ts'
 import { addressOf } from './calculate/rollouts.ts'
 import type { RolloutRule } from './policy.ts'
 
-export interface CheckedRule {
+interface CheckedRule {
   readonly rule: RolloutRule
   /** The reason why the rule has no effect; null if it is followed. */
   readonly problem: string | null

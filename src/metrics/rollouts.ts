@@ -51,7 +51,7 @@ export const standingForKin = (counting: Counting, condition: Sql): Sql | null =
         where rollout.project_name = ${counting.project} and ${isLeftOut(counting, 'rollout')} and ${condition}`
 
 /** The deployment by which changes arrived, and when, for a row whose rollout another row may represent. */
-export interface Arrival {
+interface Arrival {
   /** The join, to be put after the tables that the deployment is taken from. `rolled` has a row if another row represents the rollout. */
   readonly join: Sql
   /** Returns `own`, or `other` if another row represents the rollout. */

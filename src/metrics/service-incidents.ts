@@ -11,7 +11,7 @@ import { incidentsOf, ofTicket } from './sources.ts'
 export const CATEGORY_FIELD = 'x_issue_category'
 /** The tables in which the field is looked for. The first that has it is used. */
 export const CATEGORY_TABLES = ['incidents', 'issues'] as const
-export type CategoryTable = (typeof CATEGORY_TABLES)[number]
+type CategoryTable = (typeof CATEGORY_TABLES)[number]
 
 export const NO_CATEGORY_FIELD: NoData = {
   because: `incidents have no field ${CATEGORY_FIELD}, so nothing tells their category`,
@@ -47,7 +47,7 @@ export function recoveryMinutes({ dialect }: MetricQuery): Sql {
   return sql`coalesce(i.lead_time_minutes, floor(${seconds} / 60))`
 }
 
-export interface ServiceItemOptions {
+interface ServiceItemOptions {
   readonly value: Sql
   readonly reasons?: readonly (readonly [Reason, Sql])[]
 }

@@ -15,7 +15,7 @@ export function serviceWords(query: MetricQuery): Sql {
   return sql`select ${categoryOf('i.id')} as category, coalesce(i.component, '') as component ${from} ${NO_CATEGORY} where ${where}`
 }
 
-export interface UnknownWords {
+interface UnknownWords {
   /** One sentence for each category and component that no incident has. */
   readonly sentences: readonly string[]
   /** Set if none of the chosen categories exists, or the component does not. Then no number means anything. */

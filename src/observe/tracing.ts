@@ -2,7 +2,7 @@
 
 import type { Attributes, Span, SpanKind, Tracer } from './span.ts'
 
-export interface TracingSettings {
+interface TracingSettings {
   readonly otlpEndpoint?: string | undefined
 }
 

@@ -15,7 +15,7 @@ const LESSEE = { task_id: -1, pipeline_id: 0 }
 
 class Busy extends Error {}
 
-export interface Applier {
+interface Applier {
   readonly database: Database
   readonly leases: Leases
   readonly work: DeliveryWork

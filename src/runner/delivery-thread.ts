@@ -15,7 +15,7 @@ const MEMORY_MB = 1024
 
 const TOO_LONG = 'It takes too long to work through: make the patterns of the scope config simpler, then replay it.'
 
-export interface DeliveryThread extends DeliveryWork {
+interface DeliveryThread extends DeliveryWork {
   close(): Promise<void>
 }
 

@@ -29,7 +29,7 @@ export interface DeliveryWork {
   apply(id: number): Promise<void>
 }
 
-export interface DeliveryPlace {
+interface DeliveryPlace {
   /** Protected by the fence of this server. */
   readonly database: Database
   readonly plugins: readonly Plugin[]

@@ -28,7 +28,7 @@ export interface Server {
 }
 
 /** Ends the leases, except those that a worker has taken over. */
-export interface TakenLeases {
+interface TakenLeases {
   (): Promise<void>
   readonly tokens: readonly string[]
 }

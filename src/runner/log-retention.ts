@@ -43,7 +43,7 @@ async function lastWritten(folder: string): Promise<number> {
 }
 
 /** Deletes logs stored in the database, if they are old and their runs have ended. */
-export async function removeStoredLogs(
+async function removeStoredLogs(
   { database: { kysely } }: Pick<ServiceContext, 'database'>,
   days: number,
   now = new Date(),

@@ -13,7 +13,7 @@ import { taskProgress } from '../system/runs.ts'
 
 const STORE_MS = 400
 
-export interface TaskProgress {
+interface TaskProgress {
   /** Starts a subtask, and returns the function to which it reports its progress. */
   begin(subtask: string, rowId: number): (progress: Progress) => void
   end(records: number): Promise<void>
@@ -105,7 +105,7 @@ async function usualSeconds(database: Database, task: PlanTask): Promise<Readonl
 }
 
 /** Estimates the end from the pace of this subtask and the last durations of the later ones; null when either is unknown. */
-export function estimateEnd(
+function estimateEnd(
   { done = 0, expected, waitingUntil }: Progress,
   startedAt: number,
   name: string,

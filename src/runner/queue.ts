@@ -48,7 +48,9 @@ async function take(queries: Queries, id: number, holder: string): Promise<Pipel
   // A pipeline that was interrupted keeps the time at which it first began.
   const before = await findRow(queries, pipelines, { id, status: 'TASK_RESUME' })
   const values = {
-    ...{ status: 'TASK_RUNNING', message: '', error_name: '' },
+    status: 'TASK_RUNNING',
+    message: '',
+    error_name: '',
     began_at: before?.began_at ?? new Date(),
   }
   const changed = await updateRows(queries, pipelines, { id, status: [...QUEUED] }, values)
@@ -205,7 +207,7 @@ export async function cancelPipeline(transaction: Queries, id: number): Promise<
 }
 
 /** Counts the tasks of the plan whose newest attempt ran and has ended, whatever the result. */
-export async function countRun(queries: Queries, pipelineId: number): Promise<number> {
+async function countRun(queries: Queries, pipelineId: number): Promise<number> {
   const newest = queries
     .selectFrom(tasks.name)
     .select((builder) => builder.fn.max('id').as('id'))

@@ -30,7 +30,13 @@ export async function rerunTasks(
       await updateRows(transaction, tasks, { id: [...ids] }, { status: 'TASK_FAILED' })
     }
     const copies = again.map(({ plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col }) => ({
-      ...{ plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col, status: 'TASK_RERUN' },
+      plugin,
+      subtasks: names,
+      options,
+      pipeline_id,
+      pipeline_row,
+      pipeline_col,
+      status: 'TASK_RERUN',
     }))
     await insertRows(transaction, tasks, copies)
     await recordRun(transaction, context, 'rerun', id, { status }, { status: 'TASK_RERUN', tasks: copies.length })

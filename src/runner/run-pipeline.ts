@@ -15,7 +15,7 @@ import { countLosses, endByLosses, hasLostTooOften, recordInterruption, runsAlon
 import { describeLease, type Leases } from './leases.ts'
 import { BEGUN, type Begin, type TaskDispatch, type TaskOutcome } from './task-dispatch.ts'
 
-export interface PipelineRun {
+interface PipelineRun {
   readonly pipeline: PipelineRow
   readonly database: Database
   readonly dispatch: TaskDispatch

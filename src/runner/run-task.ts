@@ -188,7 +188,12 @@ async function runSubtasks(
       const seconds = (performance.now() - began) / 1000
       tellWork({
         kind: 'subtask',
-        ...{ plugin: task.plugin, subtask: subtask.name, seconds, records, rows: written, quarantined },
+        plugin: task.plugin,
+        subtask: subtask.name,
+        seconds,
+        records,
+        rows: written,
+        quarantined,
       })
       if (result.list) lists.push({ name: subtask.name, result })
       // Stored before the subtask counts as finished, so that a crash in between repeats it and never skips it.

@@ -15,7 +15,7 @@ import { THRESHOLDS } from './standstill/thresholds.ts'
 /** How long a server may be silent before others take over what it holds. */
 export const LEASE_MS = THRESHOLDS.silentMs
 
-export interface Watch {
+interface Watch {
   isDead(leaseHolder: string): Promise<boolean>
 }
 export interface Membership extends Watch {
@@ -26,7 +26,7 @@ export interface Membership extends Watch {
   leave(): Promise<void>
 }
 /** What a server or worker tells others about itself. */
-export type AboutServer = Partial<Pick<RowOf<typeof servers>, 'role' | 'host' | 'version' | 'concurrency'>>
+type AboutServer = Partial<Pick<RowOf<typeof servers>, 'role' | 'host' | 'version' | 'concurrency'>>
 /** The reason for a standstill that only this process can see. It is sent with every heartbeat. */
 export type TellStandstill = () => Told | undefined
 

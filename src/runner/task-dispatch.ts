@@ -1,7 +1,7 @@
 import type { Fence } from './fence.ts'
 
 /** A task to run, in a thread of this process or by a worker. All state is in the database. */
-export interface DispatchedTask {
+interface DispatchedTask {
   readonly id: number
   /** Tasks with the same connection share its request quota. They should run where they can share what they know about it. */
   readonly connection: string | null

@@ -6,7 +6,7 @@ import { messageOf } from '../errors.ts'
 import { redact } from '../log.ts'
 import { tellWork, type WorkPlace } from '../observe/work-events.ts'
 
-export interface TaskLog {
+interface TaskLog {
   (line: string): void
   close(): void
 }

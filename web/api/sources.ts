@@ -2,7 +2,7 @@
 import type { AnswerTo, Operation } from './ask.ts'
 import { question } from './queries.ts'
 
-export type SourceOperation = Extract<Operation, `${string} /plugins/github/${string}`>
+type SourceOperation = Extract<Operation, `${string} /plugins/github/${string}`>
 
 export const ofSource = <Name extends SourceOperation>(operation: Name, plugin: string): Name =>
   operation.replace('/plugins/github/', `/plugins/${plugin}/`) as Name

@@ -1,7 +1,7 @@
 /** Streamed answers: the progress of a run as events, and the log of a task as lines. */
 import type { Pipeline, Task } from './description.ts'
 
-export interface Snapshot {
+interface Snapshot {
   readonly pipeline: Pipeline
   readonly tasks: readonly Task[]
 }

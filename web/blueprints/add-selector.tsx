@@ -90,7 +90,11 @@ function Form({ blueprint, connections, onDone }: FormProps) {
   const found = scopes.length > 0 ? matches.data : undefined
   const isDoubtful = found !== undefined && (found.count === 0 || found.unmatched.length > 0)
   const body = {
-    ...{ plugin, connectionId, scopes, except, archived },
+    plugin,
+    connectionId,
+    scopes,
+    except,
+    archived,
     ...(topic.trim() && { topic: topic.trim() }),
     ...(scopeConfigId !== null && { scopeConfigId }),
     ...(isDoubtful && allowEmpty && { allowEmpty }),

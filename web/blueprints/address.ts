@@ -1,4 +1,4 @@
-export const DRAWERS = ['plan', 'selector'] as const
+const DRAWERS = ['plan', 'selector'] as const
 export type OpenDrawer = (typeof DRAWERS)[number]
 export interface Opened {
   /** The open drawer: the plan, or a new selector. */

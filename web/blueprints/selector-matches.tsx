@@ -5,7 +5,7 @@ import { question } from '../api/queries.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { count } from '../parts/words.ts'
 
-export interface Question {
+interface Question {
   readonly plugin: string
   readonly connectionId: number
   readonly scopes: readonly string[]
@@ -15,7 +15,7 @@ export interface Question {
   readonly topic: string
 }
 
-export type Found = AnswerTo<'POST /v1/connections/{plugin}/{connectionId}/matches'>
+type Found = AnswerTo<'POST /v1/connections/{plugin}/{connectionId}/matches'>
 
 /** Asks which scopes of the source a selector matches now. */
 export const useSelectorMatches = ({ plugin, connectionId, scopes, except, archived, topic }: Question) =>

@@ -27,8 +27,8 @@ export interface DashboardSearch {
   readonly [variable: `var-${string}`]: string | readonly string[] | undefined
 }
 
-export const TEXTS = ['from', 'to', 'explain', 'reason', 'since', 'until', 'marks'] as const
-export const FLAGS = ['compare', 'kiosk', 'edit', 'share'] as const
+const TEXTS = ['from', 'to', 'explain', 'reason', 'since', 'until', 'marks'] as const
+const FLAGS = ['compare', 'kiosk', 'edit', 'share'] as const
 
 export const view = (search: Record<string, unknown>): DashboardSearch => {
   const entries: [string, unknown][] = []

@@ -61,7 +61,7 @@ export function differenceText(size: number, kind: string): string {
   return textOf(size, kind)
 }
 
-export type Level = 'good' | 'attention' | 'bad'
+type Level = 'good' | 'attention' | 'bad'
 /** Compares with the limits of a panel, which lead from good to bad, or from bad to good if higher is better. */
 export function levelOf(
   value: number,

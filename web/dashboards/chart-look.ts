@@ -16,8 +16,13 @@ export function coloursOf(element: Element): Colours {
   const style = getComputedStyle(element)
   const read = (name: string) => style.getPropertyValue(name).trim()
   return {
-    ...{ text: read('--text'), quiet: read('--text-faint'), line: read('--line'), surface: read('--raised') },
-    ...{ accent: read('--accent'), before: read('--before'), bad: read('--bad') },
+    text: read('--text'),
+    quiet: read('--text-faint'),
+    line: read('--line'),
+    surface: read('--raised'),
+    accent: read('--accent'),
+    before: read('--before'),
+    bad: read('--bad'),
     series: Array.from({ length: MOST_COLOURS }, (_, place) => read(`--series-${place + 1}`)),
   }
 }

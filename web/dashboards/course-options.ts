@@ -18,7 +18,7 @@ function durationAxis(series: readonly Series[], kind: string) {
   return { interval: step, max: Math.ceil(most / step) * step }
 }
 
-export interface CourseDrawing {
+interface CourseDrawing {
   readonly panel: Pick<Panel, 'look'>
   readonly course: Course
   readonly before: Course | undefined
@@ -137,13 +137,21 @@ function oneSeries(
   if (panel.look === 'bars') {
     const isStacked = series.length > 1 && each.kind === 'count'
     return {
-      ...{ ...shared, type: 'bar', barMaxWidth: 36, barCategoryGap: '30%' },
+      ...shared,
+      type: 'bar',
+      barMaxWidth: 36,
+      barCategoryGap: '30%',
       ...(isStacked ? { stack: 'all' } : { itemStyle: { borderRadius: [2, 2, 0, 0] } }),
     }
   }
   const isAlone = each.values.filter((value) => value !== null).length <= 60
   return {
-    ...{ ...shared, type: 'line', connectNulls: false, showSymbol: isAlone, symbol: 'circle', symbolSize: 5 },
+    ...shared,
+    type: 'line',
+    connectNulls: false,
+    showSymbol: isAlone,
+    symbol: 'circle',
+    symbolSize: 5,
     lineStyle: { width: 2 },
     ...(isLabelled && {
       endLabel: { show: true, formatter: each.name, color, width: 108, overflow: 'truncate', fontSize: 12 },
@@ -155,7 +163,11 @@ function oneSeries(
 /** The period before, in grey, drawn interval by interval. */
 function beforeSeries({ before, course, colours }: CourseDrawing, kinds: readonly string[]) {
   return (before?.series ?? []).map((each) => ({
-    ...{ name: `${each.name}, period before`, type: 'line', color: colours.before, silent: true, symbol: 'none' },
+    name: `${each.name}, period before`,
+    type: 'line',
+    color: colours.before,
+    silent: true,
+    symbol: 'none',
     lineStyle: { width: 1.5, type: [4, 3] },
     yAxisIndex: Math.max(0, kinds.indexOf(each.kind)),
     data: course.times.map((_, index) => [middleOf(course, index), each.values[index] ?? null]),
@@ -172,7 +184,11 @@ function markSeries(annotations: readonly Annotation[], colours: Colours, axis: 
     change: { symbol: 'triangle', symbolSize: 10, color: colours.accent },
   } as const
   return (['deployment', 'switch', 'incident', 'change'] as const).map((kind) => ({
-    ...{ type: 'scatter', name: MARK_WORDS[kind], xAxisIndex: 1, yAxisIndex: axis, ...looks[kind] },
+    type: 'scatter',
+    name: MARK_WORDS[kind],
+    xAxisIndex: 1,
+    yAxisIndex: axis,
+    ...looks[kind],
     data: annotations
       .filter((each) => each.kind === kind)
       .map(({ at, title }) => ({ value: [Date.parse(at), 0.5], name: title })),

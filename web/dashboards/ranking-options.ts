@@ -64,11 +64,18 @@ export function rankingOption({ columns, rows }: PanelRows, colours: Colours): E
       axisLabel: { color: colours.text, fontSize: 13, width: 180, overflow: 'truncate' },
     },
     series: drawn.map(({ column, index }, place) => ({
-      ...{ type: 'bar', name: column.title, color: colourOf(colours, place, drawn.length), barMaxWidth: 16 },
-      ...{ barCategoryGap: '35%', itemStyle: { borderRadius: [0, 2, 2, 0] } },
+      type: 'bar',
+      name: column.title,
+      color: colourOf(colours, place, drawn.length),
+      barMaxWidth: 16,
+      barCategoryGap: '35%',
+      itemStyle: { borderRadius: [0, 2, 2, 0] },
       data: some.map((row) => numberOf(row[index])),
       label: {
-        ...{ show: true, position: 'right', color: colours.quiet, fontSize: 12 },
+        show: true,
+        position: 'right',
+        color: colours.quiet,
+        fontSize: 12,
         formatter: ({ value, dataIndex }: { value: number | null; dataIndex: number }) =>
           place === 0 ? (labels[dataIndex] ?? '') : textOf(value, column.kind),
       },

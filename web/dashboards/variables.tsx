@@ -36,7 +36,7 @@ export function withValue(
 }
 
 /** The project that was viewed last, on any dashboard. */
-export const useLastProject = () => useLocalStorage<string>({ key: 'weir-project', getInitialValueInEffect: false })
+const useLastProject = () => useLocalStorage<string>({ key: 'weir-project', getInitialValueInEffect: false })
 
 interface Options {
   readonly variable: Variable

@@ -27,7 +27,7 @@ export interface View {
   /** Only for signed-in users: a public link leads to nothing else. */
   readonly own?: OwnView
 }
-export interface OwnView {
+interface OwnView {
   onRange(period: Period): void
   onExplain(metric: string, part?: Period): void
   csvOf(panel: Panel): string

@@ -11,7 +11,7 @@ interface Collected {
   readonly name: string
   readonly blueprint?: { readonly id: number } | null
 }
-export interface PaletteAction {
+interface PaletteAction {
   readonly id: string
   readonly label: string
   readonly description?: string

@@ -3,7 +3,7 @@ import { NumberInput, PasswordInput, Select, Switch, TagsInput, Textarea, TextIn
 import type { ReactNode } from 'react'
 import type { SettingField as Field } from '../api/description.ts'
 
-export interface FieldInputProps {
+interface FieldInputProps {
   readonly field: Field
   readonly value: unknown
   readonly onChange: (value: unknown) => void
@@ -16,7 +16,7 @@ export interface FieldInputProps {
 const textOf = (value: unknown) => (value === null || value === undefined ? '' : String(value))
 
 /** `AccessToken` → `Access token` */
-export const spaced = (word: string): string =>
+const spaced = (word: string): string =>
   word.replace(/([a-z])([A-Z])/g, (_, end: string, begin: string) => `${end} ${begin.toLowerCase()}`)
 
 /** Text that contains `code` between backquotes. */

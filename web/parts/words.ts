@@ -9,7 +9,7 @@ export interface Quantity {
 }
 
 /** `3 d 4 h`, `42 min`: the two largest units, the second only if it matters. */
-export function durationParts(minutes: number): readonly Quantity[] {
+function durationParts(minutes: number): readonly Quantity[] {
   const whole = Math.round(minutes)
   // Rounded before the division: 1 d 23 h 40 min are two days, not `1 d 24 h`.
   const hours = Math.round(minutes / 60)
@@ -31,8 +31,6 @@ export const count = (value: number): string => counts.format(value)
 export const plural = (one: string): string => (/[^aeiou]y$/.test(one) ? `${one.slice(0, -1)}ies` : `${one}s`)
 export const counted = (value: number, one: string, many = plural(one)): string =>
   `${count(value)} ${value === 1 ? one : many}`
-
-export const share = (value: number): string => `${counts.format(value * 100)} %`
 
 const dates = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 const moments = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })

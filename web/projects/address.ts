@@ -1,10 +1,10 @@
 import { type Opened, opened } from '../blueprints/address.ts'
 import { text } from '../parts/address.ts'
 
-export const SORTS = ['newest', 'oldest', 'name'] as const
+const SORTS = ['newest', 'oldest', 'name'] as const
 export type Sort = (typeof SORTS)[number]
 
-export interface Listing {
+interface Listing {
   readonly find?: string
   readonly sort?: Sort
   /** The drawer for a new project is open. */
@@ -20,7 +20,7 @@ export const listing = (search: Record<string, unknown>): Listing => ({
 export const TABS = ['keys', 'blueprint', 'webhooks', 'policies', 'rollouts', 'settings'] as const
 export type Tab = (typeof TABS)[number]
 
-export interface View extends Opened {
+interface View extends Opened {
   readonly tab?: Tab
   /** Months back from now. */
   readonly months?: number

@@ -70,7 +70,10 @@ const FirstThing = ({ project }: { readonly project: string }) => (
 const MOST = 6
 /** These reasons say nothing about the chosen range. */
 const OF_ANOTHER_TIME: ReadonlySet<string> = new Set([
-  ...['outside_time_range', 'deployment_outside_time_range', 'other_time', 'created_after_range'],
+  'outside_time_range',
+  'deployment_outside_time_range',
+  'other_time',
+  'created_after_range',
 ])
 
 /** Items that do not count, the largest group first, each with what to do about it. */

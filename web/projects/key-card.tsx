@@ -114,4 +114,4 @@ function whyNothing({ findings }: Explained, { noData }: Key): string {
   return noData ? `No data, because ${noData.because}.` : 'Nothing was collected yet that it could be made of.'
 }
 
-export const withoutMarks = (text: string): string => text.replaceAll('`', '')
+const withoutMarks = (text: string): string => text.replaceAll('`', '')

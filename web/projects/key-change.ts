@@ -4,7 +4,7 @@ import { count, counted, duration } from '../parts/words.ts'
 /** If the median week has no deployment, a number would say that there were none. Words say how many there were. */
 export const isSaidInWords = (value: number | null, unit: string): boolean => unit === 'days per week' && value === 0
 
-export interface Change {
+interface Change {
   readonly words: string
   readonly isGood: boolean
 }

@@ -13,7 +13,7 @@ export const KEYS = [
 ] as const
 export type KeyName = (typeof KEYS)[number]['name']
 
-export type ProjectKeys = AnswerTo<'GET /v1/four-keys'>['projects'][number]
+type ProjectKeys = AnswerTo<'GET /v1/four-keys'>['projects'][number]
 export type Key = ProjectKeys['keys'][number]
 
 export interface Period {
@@ -33,7 +33,7 @@ export function periods(months: number, now = new Date()): { readonly current: P
   return { current: { from: start, to: new Date(end).toISOString() }, before: { from: back(2 * months), to: start } }
 }
 
-export const bucketOf = (months: number) => (months <= 3 ? ('week' as const) : ('month' as const))
+const bucketOf = (months: number) => (months <= 3 ? ('week' as const) : ('month' as const))
 
 /** Asks for the keys of many projects in one request. */
 export const keysQuestion = (projects: readonly string[], period: Period, months: number) =>

@@ -8,7 +8,7 @@ import { useSave } from '../parts/conflict.tsx'
 const LABELS = { name: 'Name', description: 'Description', metrics: 'Metrics and policy' }
 
 /** Reloads everything that may show something of a project. */
-export const refreshProjects = () =>
+const refreshProjects = () =>
   refresh(
     'GET /projects',
     'GET /projects/{projectName}',

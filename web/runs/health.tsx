@@ -171,7 +171,9 @@ function Gaps({ receipts, filter }: { readonly receipts: readonly Receipt[]; rea
 }
 
 const scopeOf = ({ source, connectionId, scopeId }: Receipt | QuarantinedRecord) => ({
-  ...{ plugin: source, connectionId, scopeId },
+  plugin: source,
+  connectionId,
+  scopeId,
 })
 
 function Aside({ filter }: { readonly filter: HealthFilter }) {

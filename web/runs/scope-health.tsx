@@ -10,7 +10,7 @@ import { question, refresh } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { counted } from '../parts/words.ts'
 
-export interface ScopePlace {
+interface ScopePlace {
   readonly plugin: string
   readonly connectionId: number
   readonly scopeId: string

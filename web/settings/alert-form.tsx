@@ -34,8 +34,20 @@ interface Draft {
 const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
 const HOURS = Array.from({ length: 24 }, (_, hour) => ({ value: String(hour), label: `${hour}:00 UTC` }))
 const DEFAULTS: Draft = {
-  ...{ kind: 'threshold', name: '', project: '', metric: 'change-failure-rate', direction: 'above', limit: 15 },
-  ...{ windowDays: 30, forDays: 14, weekday: 'monday', hour: 8, target: 'slack', url: '', secret: '', enable: true },
+  kind: 'threshold',
+  name: '',
+  project: '',
+  metric: 'change-failure-rate',
+  direction: 'above',
+  limit: 15,
+  windowDays: 30,
+  forDays: 14,
+  weekday: 'monday',
+  hour: 8,
+  target: 'slack',
+  url: '',
+  secret: '',
+  enable: true,
 }
 
 /** Converts one unit of the input into the unit of the metric. */
@@ -49,11 +61,18 @@ const exact = (value: number) => Number(value.toPrecision(12))
 
 const draftOf = (alert: Alert): Draft => ({
   ...DEFAULTS,
-  ...{ kind: alert.kind, name: alert.name, project: alert.project ?? '', enable: alert.enable },
-  ...{ metric: alert.metric ?? '', direction: alert.direction ?? 'above' },
+  kind: alert.kind,
+  name: alert.name,
+  project: alert.project ?? '',
+  enable: alert.enable,
+  metric: alert.metric ?? '',
+  direction: alert.direction ?? 'above',
   limit: exact((alert.threshold ?? 0) / scaleOf(alert.unit ?? undefined)),
-  ...{ windowDays: alert.windowDays ?? 30, forDays: alert.forDays ?? 0 },
-  ...{ weekday: alert.weekday ?? 'monday', hour: alert.hour ?? 8, target: alert.target.kind },
+  windowDays: alert.windowDays ?? 30,
+  forDays: alert.forDays ?? 0,
+  weekday: alert.weekday ?? 'monday',
+  hour: alert.hour ?? 8,
+  target: alert.target.kind,
 })
 
 function bodyOf(draft: Draft, scale: number) {

@@ -43,7 +43,10 @@ export function NewKey({ onClose, onCreated }: NewKeyProps) {
     mutationFn: () =>
       ask('POST /api-keys', {
         body: {
-          ...{ name, type: TYPE, allowedPath, role },
+          name,
+          type: TYPE,
+          allowedPath,
+          role,
           ...(days && { expiredAt: new Date(Date.now() + Number(days) * DAY_MS).toISOString() }),
           ...(chosen.length > 0 && { projects: chosen }),
         },

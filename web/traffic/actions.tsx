@@ -15,7 +15,7 @@ import {
   shareOf,
 } from './describe.tsx'
 
-export type Known = Action | 'approve' | 'reverse' | 'accept'
+type Known = Action | 'approve' | 'reverse' | 'accept'
 interface Described {
   readonly title: string
   readonly consequence: string

@@ -6,11 +6,11 @@ import { question, refresh } from '../api/queries.ts'
 
 export type Switch = AnswerTo<'GET /v1/traffic-switches'>[number]
 export type Status = AnswerTo<'GET /v1/traffic-switches/{id}/live'>
-export type State = Switch['state']
+type State = Switch['state']
 export type Action = Switch['actions'][number]
 
 /** The parts of a plan that the pages show. A plan that cannot be read has no steps. */
-export interface Plan {
+interface Plan {
   readonly current?: Side
   readonly target?: Side
   readonly mode?: 'apply' | 'gitops' | 'observe'
@@ -29,7 +29,7 @@ interface Route {
   readonly hostname?: string
   readonly current: { readonly ingress: { readonly host?: string } }
 }
-export interface Step {
+interface Step {
   readonly weights: { readonly current: number; readonly target: number }
   readonly gates: readonly { readonly kind: string }[]
 }

@@ -66,7 +66,7 @@ const COMMANDS: readonly Command[] = [
   },
 ]
 
-export function commandOf({ path, body }: Command, webhook: Webhook, secret: string): string {
+function commandOf({ path, body }: Command, webhook: Webhook, secret: string): string {
   const lines = [
     `curl --fail-with-body -X POST ${location.origin}${path(webhook)}`,
     `  -H "Authorization: Bearer ${secret}"`,

@@ -9,7 +9,7 @@ import { keepSecret } from '../../log.ts'
 import { makePrivate, readPrivate } from '../../private-file.ts'
 import type { Secrets } from '../../secrets.ts'
 
-export type AccessMode = 'open' | 'none' | 'token' | 'oidc'
+type AccessMode = 'open' | 'none' | 'token' | 'oidc'
 
 /** `open` if nothing is configured: then only this machine may send requests. */
 export function accessMode({ auth, authEnabled, oidcEnabled }: Config): AccessMode {

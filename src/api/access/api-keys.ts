@@ -40,7 +40,7 @@ export interface ApiKey {
   /** The key in plain text: only in the answer that creates or renews it, never again. */
   readonly apiKey?: string
 }
-export interface NewApiKey {
+interface NewApiKey {
   readonly name: string
   readonly type: string
   readonly allowedPath: string
@@ -49,7 +49,7 @@ export interface NewApiKey {
   readonly role?: Role | undefined
   readonly projects?: readonly string[] | undefined
 }
-export interface ApiKeyService {
+interface ApiKeyService {
   list(page: Paged): Promise<Listed<ApiKey>>
   /** Keys that a plugin made, which `list` leaves out; `extra` says what each is for. */
   listOf(type: string): Promise<readonly ApiKey[]>

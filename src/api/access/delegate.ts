@@ -16,7 +16,7 @@ export const delegationOf = (): Delegation | undefined => delegation.getStore()
 
 const textOf = (value: unknown): string => (value instanceof Date ? value.toISOString() : String(value))
 
-export function addressOf({ path, query = {} }: Pick<Question, 'path' | 'query'>): string {
+function addressOf({ path, query = {} }: Pick<Question, 'path' | 'query'>): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value])
       .filter((each) => each !== undefined)
@@ -33,7 +33,10 @@ export function askAs(server: FastifyInstance, user: User | undefined, address =
       const headers = body === undefined ? {} : { 'content-type': 'application/json' }
       const url = addressOf(place)
       const { statusCode, payload: text } = await server.inject({
-        ...{ method, url, headers, remoteAddress: address },
+        method,
+        url,
+        headers,
+        remoteAddress: address,
         ...payload,
       })
       return { status: statusCode, body: parsed(text) }

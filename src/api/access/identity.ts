@@ -18,7 +18,7 @@ export interface User {
   readonly grants: readonly Grant[]
 }
 
-export const PROXY_SECRET_HEADER = 'x-weir-proxy-secret'
+const PROXY_SECRET_HEADER = 'x-weir-proxy-secret'
 
 export const bearerOf = ({ headers }: FastifyRequest): string | undefined =>
   /^Bearer\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1]
@@ -58,7 +58,7 @@ function ofHearsay({ headers }: FastifyRequest): User | undefined {
   return name ? { id: '', name, email, grants: EVERYTHING } : undefined
 }
 
-export interface Found {
+interface Found {
   readonly user?: User | undefined
   /** The reason why the credentials were not accepted. */
   readonly failure?: string

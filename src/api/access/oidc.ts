@@ -25,7 +25,7 @@ interface State {
   readonly nonce: string
 }
 
-export interface Oidc {
+interface Oidc {
   readonly providers: readonly OidcProvider[]
   /** Returns the address to send the browser to, and the cookie that it keeps until it comes back. */
   begin(

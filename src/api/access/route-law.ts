@@ -14,10 +14,10 @@ import type { Api } from '../api.ts'
  * shows nothing of a single project, or only the projects of the user. Otherwise: in the project to which this part of the
  * request leads.
  */
-export type Reach = 'everywhere' | 'somewhere' | ProjectOf
+type Reach = 'everywhere' | 'somewhere' | ProjectOf
 export type ProjectOf = 'path' | 'query' | 'body' | 'blueprint' | 'pipeline' | 'task'
 
-export interface RouteLaw {
+interface RouteLaw {
   /**
    * The lowest sufficient role. `anyone`: no sign-in is needed. `probe`: the same, but such requests are never limited, and their
    * user is not looked up. `signed`: the request carries a signature, which the route checks itself.

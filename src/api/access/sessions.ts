@@ -25,7 +25,7 @@ export interface Session {
   readonly token_mark: string
 }
 
-export interface OpenSession extends Session {
+interface OpenSession extends Session {
   /** Changes made with this session must send this value: a page of another site cannot know it. */
   readonly csrf: string
 }

@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Config } from '../../config.ts'
 import type { Secrets } from '../../secrets.ts'
 
-export interface Signer<Claims> {
+interface Signer<Claims> {
   sign(claims: Claims, expires: Date): string
   /** Undefined for any text that was not signed here for this purpose, or that has expired. */
   read(text: string | undefined): Claims | undefined

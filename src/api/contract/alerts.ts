@@ -40,7 +40,10 @@ const fields = {
 export const alertChange = z.strictObject(fields).partial()
 export const alertBody = z.strictObject({ ...alertChange.shape, kind: z.enum(KINDS), name: fields.name, target }).meta(
   example({
-    ...{ kind: 'digest', name: 'Every Monday', weekday: 'monday', hour: 8 },
+    kind: 'digest',
+    name: 'Every Monday',
+    weekday: 'monday',
+    hour: 8,
     target: { kind: 'slack', url: 'https://127.0.0.1/services/T0/B0/x' },
   }),
 )
@@ -49,12 +52,28 @@ const text = z.string().nullable()
 const number = z.number().nullable()
 export const alertRecord = z
   .object({
-    ...{ id: z.int(), name: z.string(), kind: z.enum(KINDS), enable: z.boolean(), project: text },
+    id: z.int(),
+    name: z.string(),
+    kind: z.enum(KINDS),
+    enable: z.boolean(),
+    project: text,
     target: z.object({ kind: z.enum(TARGETS), address: z.string(), hasSecret: z.boolean() }),
-    ...{ metric: text, title: text, unit: text, direction: z.enum(DIRECTIONS).nullable() },
-    ...{ threshold: number, thresholdInWords: text, windowDays: number, forDays: number },
-    ...{ weekday: z.enum(WEEKDAYS).nullable(), hour: number, nextAt: timeOrNull },
-    ...{ state: z.enum(STATES), value: number, inWords: text, brokenSince: timeOrNull, lookedAt: timeOrNull },
+    metric: text,
+    title: text,
+    unit: text,
+    direction: z.enum(DIRECTIONS).nullable(),
+    threshold: number,
+    thresholdInWords: text,
+    windowDays: number,
+    forDays: number,
+    weekday: z.enum(WEEKDAYS).nullable(),
+    hour: number,
+    nextAt: timeOrNull,
+    state: z.enum(STATES),
+    value: number,
+    inWords: text,
+    brokenSince: timeOrNull,
+    lookedAt: timeOrNull,
     problem: z.string().meta({ description: 'Why the last evaluation failed; empty if it succeeded.' }),
     lastMessage: z
       .object({
@@ -66,7 +85,8 @@ export const alertRecord = z
         failure: z.string(),
       })
       .nullable(),
-    ...{ createdAt: time, updatedAt: time },
+    createdAt: time,
+    updatedAt: time,
   })
   .meta({ id: 'Alert', description: 'A limit of a metric, or a weekly digest, and where its messages go.' })
 export const alertTest = z.object({

@@ -19,7 +19,7 @@ export const paging = {
   pageSize: position(50, LARGEST_PAGE, `At most ${LARGEST_PAGE}; a larger value counts as this maximum.`),
 }
 
-export const failure = z
+const failure = z
   .object({
     code: z.literal(0),
     success: z.literal(false),
@@ -37,10 +37,8 @@ export const success = z
     data: z.null(),
   })
   .meta({ id: 'Success', description: 'The request succeeded.' })
-/** The answer of access rules: shorter than other failures, as in DevLake. */
-export const refusal = z
-  .object({ success: z.literal(false), message: z.string() })
-  .meta({ id: 'Refusal', description: 'Not allowed.' })
+// The answer of access rules: shorter than other failures, as in DevLake. Routes refer to it by its id alone.
+z.object({ success: z.literal(false), message: z.string() }).meta({ id: 'Refusal', description: 'Not allowed.' })
 
 /** Tests compare the answers of routes with their schemas; types do not. */
 // biome-ignore lint/suspicious/noExplicitAny: a route with an unknown answer may give anything

@@ -20,7 +20,7 @@ const listOf = <Entry extends z.ZodType>(entry: Entry, most: number) =>
   )
 
 export const metricName = z.object({ metric: z.string() })
-export const filterQuery = {
+const filterQuery = {
   project: projectName.meta({ description: 'Name of the project.' }),
   from: moment.optional().meta({ description: 'Start of the time range. Default: six months before `to`.' }),
   to: endOfRange
@@ -137,7 +137,7 @@ export const seriesRecord = z.object({
   points: z.array(z.object({ start: z.date(), value: z.number().nullable(), counted: z.int() })),
 })
 const linkedRow = z.object({ table: z.string(), id: z.string(), title: z.string(), url: z.string() })
-export const itemRecord = z
+const itemRecord = z
   .object({
     kind: z.string(),
     table: z.string().meta({ description: 'Table of the domain model that has a row of this id.' }),
@@ -254,7 +254,7 @@ export const policiesRecord = z.object({
     .meta({ description: 'The policy that the project has, and the value by it.' }),
 })
 
-export const MOST_PROJECTS = 50
+const MOST_PROJECTS = 50
 export const keysQuery = z.object({
   project: listOf(projectName, MOST_PROJECTS).meta({
     description: `Names of projects, at most ${MOST_PROJECTS}; those that are not there are left out.`,

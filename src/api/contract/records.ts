@@ -4,7 +4,7 @@ import { ROLES } from '../../config.ts'
 import { TASK_STATUSES } from '../../domain/enums.ts'
 import { time, timeOrNull } from './common.ts'
 
-export const status = z.enum(TASK_STATUSES)
+const status = z.enum(TASK_STATUSES)
 
 export const plan = z
   .array(
@@ -83,7 +83,7 @@ export const pipeline = z
   })
   .meta({ id: 'Pipeline' })
 
-export const metric = z.object({ pluginName: z.string(), pluginOption: z.any(), enable: z.boolean() })
+const metric = z.object({ pluginName: z.string(), pluginOption: z.any(), enable: z.boolean() })
 
 export const project = z
   .object({

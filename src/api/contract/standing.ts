@@ -18,13 +18,21 @@ export const standing = z.object({
 })
 
 export const standingAnswer = ({ cause, severity, host, sentence, remedy, since, runs }: Standing) => ({
-  ...{ cause, severity, host, sentence, remedy, since },
+  cause,
+  severity,
+  host,
+  sentence,
+  remedy,
+  since,
   runs: runs ? [...runs] : null,
 })
 
 /** For users who see only some projects: without names of machines, connections and runs. */
 export const standingInGeneral = ({ cause, severity, since }: Standing) => ({
-  ...{ cause, severity, host: '', since },
+  cause,
+  severity,
+  host: '',
+  since,
   sentence: CAUSES[cause].title,
   remedy: 'Tell whoever runs this installation.',
   runs: null,

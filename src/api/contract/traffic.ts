@@ -117,7 +117,11 @@ export const yamlText = z
   .max(LONGEST_YAML, `is longer than ${LONGEST_YAML} characters: send fewer objects at once`)
 const words = bounded(255)
 export const importBody = z.strictObject({
-  ...{ project: words, currentContext: words, targetContext: words, namespace: words, ingress: words },
+  project: words,
+  currentContext: words,
+  targetContext: words,
+  namespace: words,
+  ingress: words,
   name: words.optional(),
   targetNamespace: words.optional(),
   targetIngress: words.optional(),
@@ -168,8 +172,12 @@ const either = (name: string) => ({ anyOf: [properties?.[name], ofRoutes?.[name]
 export const planBody = z.looseObject({ yaml: yamlText.optional(), apiVersion: z.string().optional() }).meta({
   description: 'A plan, or { yaml } with its text.',
   properties: {
-    ...{ yaml: { type: 'string', maxLength: LONGEST_YAML }, ...ofRoutes, ...properties },
-    ...{ current: either('current'), target: either('target'), dns: either('dns') },
+    yaml: { type: 'string', maxLength: LONGEST_YAML },
+    ...ofRoutes,
+    ...properties,
+    current: either('current'),
+    target: either('target'),
+    dns: either('dns'),
   },
   ...example({ yaml: initialPlan('shop', 'canary') }),
 })

@@ -31,7 +31,7 @@ const newBlueprint = (input: z.output<ReturnType<typeof body<typeof named>>>): N
 })
 
 /** An empty body means no flags. */
-export const runFlags = body({ skipCollectors: nullAsAbsent(flag), fullSync: nullAsAbsent(flag) })
+const runFlags = body({ skipCollectors: nullAsAbsent(flag), fullSync: nullAsAbsent(flag) })
 
 const list = z.object({
   ...paging,

@@ -42,7 +42,10 @@ const definitionRoutes: Routes = (api, { database }) => {
     async () => [
       ...dashboards.map(summaryOf),
       ...(await listOwnDashboards(database)).map(({ name, title, question }) => ({
-        ...{ name, title, question, group: OWN_GROUP },
+        name,
+        title,
+        question,
+        group: OWN_GROUP,
       })),
     ],
   )

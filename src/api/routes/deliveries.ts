@@ -25,7 +25,7 @@ import { done } from '../envelope.ts'
 import { readSentDelivery } from '../read-delivery.ts'
 
 const tags = ['deliveries']
-export const DELIVERIES = '/v1/plugins/:plugin/connections/:connectionId/deliveries'
+const DELIVERIES = '/v1/plugins/:plugin/connections/:connectionId/deliveries'
 const params = z.object({ plugin: z.string().max(60), connectionId: id })
 type Params = z.infer<typeof params>
 

@@ -227,7 +227,9 @@ export const metricRoutes = inTurn(valueRoutes, itemRoutes, explanationRoutes, p
 /** The first fields of every answer. */
 const headOf = (metric: Metric, filter: MetricFilter) => ({
   ...aboutMetric(metric, filter),
-  ...{ project: filter.project, from: filter.from, to: filter.to },
+  project: filter.project,
+  from: filter.from,
+  to: filter.to,
 })
 const sendCsv = (reply: FastifyReply, names: readonly string[], rows: readonly object[]) =>
   sentAlready(reply.type('text/csv; charset=utf-8').send(toCsv(names, rows)))

@@ -24,7 +24,7 @@ const isPublicOf =
     return law !== undefined && isOpenTo(law.least)
   }
 
-export type Describe = () => Promise<string>
+type Describe = () => Promise<string>
 
 /** Call this before the routes are added, since it collects them. Returns the description, which is made on first use. */
 export function installDescription(api: Api, config: Config): Describe {

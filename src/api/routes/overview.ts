@@ -86,7 +86,11 @@ const overview = z.object({
 })
 
 const NOTHING: Attention = {
-  ...{ hasRun: false, runs: [], connections: [], gaps: { count: 0, scopes: 0 }, quarantined: 0 },
+  hasRun: false,
+  runs: [],
+  connections: [],
+  gaps: { count: 0, scopes: 0 },
+  quarantined: 0,
 }
 /** The data of the first page in two answers: what needs attention comes at once, the numbers once they are calculated. */
 export const overviewRoutes: Routes = (api, { control, database, services, shared, standstill }) => {
@@ -148,7 +152,9 @@ async function summaryOf(
     keys.push({ ...about, value, inWords, band, noGrade: noGrade?.because ?? null })
   }
   const lastRun = lastPipeline && {
-    ...{ id: lastPipeline.id, status: lastPipeline.status, finishedAt: lastPipeline.finishedAt ?? null },
+    id: lastPipeline.id,
+    status: lastPipeline.status,
+    finishedAt: lastPipeline.finishedAt ?? null,
   }
   const elsewhere = lastRun ? undefined : await collectedElsewhere(context, name, visible)
   const hasNumbers = keys.some(({ value }) => value !== null)

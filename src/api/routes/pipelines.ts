@@ -57,8 +57,19 @@ const newPipeline = body(
     fullSync: nullAsAbsent(flag),
   },
   [
-    ...['id', 'createdAt', 'updatedAt', 'totalTasks', 'finishedTasks', 'beganAt', 'finishedAt', 'status', 'message'],
-    ...['errorName', 'spentSeconds', 'interruptions', 'stage'],
+    'id',
+    'createdAt',
+    'updatedAt',
+    'totalTasks',
+    'finishedTasks',
+    'beganAt',
+    'finishedAt',
+    'status',
+    'message',
+    'errorName',
+    'spentSeconds',
+    'interruptions',
+    'stage',
   ],
 ).meta(example({ name: 'four keys', plan: EXAMPLE_PLAN }))
 

@@ -32,8 +32,14 @@ const metrics = z.array(
 )
 /** Fields of a project that clients send back with it. */
 const SHOWN = [
-  ...['createdAt', 'updatedAt', '_raw_data_params', '_raw_data_table', '_raw_data_id', '_raw_data_remark'],
-  ...['lastPipeline', 'enable'],
+  'createdAt',
+  'updatedAt',
+  '_raw_data_params',
+  '_raw_data_table',
+  '_raw_data_id',
+  '_raw_data_remark',
+  'lastPipeline',
+  'enable',
 ]
 const named = z.object({ projectName: z.string() })
 const tags = ['projects']

@@ -101,9 +101,15 @@ export function deliveryKeeper({ database, services }: Pick<ApiContext, 'databas
     const { id: actorId, name, address } = actorOf(request)
     const whole = request.body === undefined ? '' : JSON.stringify(maskSecrets(withBareAddresses(request.body)))
     const row = {
-      ...{ connection_id: connectionId, kind, path: request.url.split('?')[0], sender: name || actorId, address },
-      ...{ status: statusCode, message: statusCode < 300 ? '' : reasonIn(answer) },
-      ...{ payload: whole.slice(0, LONGEST_PAYLOAD), characters: whole.length },
+      connection_id: connectionId,
+      kind,
+      path: request.url.split('?')[0],
+      sender: name || actorId,
+      address,
+      status: statusCode,
+      message: statusCode < 300 ? '' : reasonIn(answer),
+      payload: whole.slice(0, LONGEST_PAYLOAD),
+      characters: whole.length,
     }
     const { kysely } = database
     return retrying(database, async () => {

@@ -55,7 +55,9 @@ export const rolloutRoutes: Routes = (api, { database }) => {
       )
       return {
         changes: rows.map(({ name, at, reason, keys }) => ({
-          ...{ name, at: at as Date, reason },
+          name,
+          at: at as Date,
+          reason,
           keys: (keys ?? []) as ChangedKey[],
         })),
       }

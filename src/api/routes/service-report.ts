@@ -87,7 +87,10 @@ export const serviceReportRoutes: Routes = (api, { database, plugins }) => {
       const table = await categoryTable(database)
       const { because, remedy } = NO_CATEGORY_FIELD
       return {
-        ...{ project, from, to, environment },
+        project,
+        from,
+        to,
+        environment,
         issueCategories: service?.categories ?? null,
         component: service?.component ?? null,
         pairing: policy.pairing,

@@ -62,7 +62,11 @@ export function openBucket(name: string, settings: S3Settings): S3Bucket {
     // Loaded here, so that only backups to a bucket wait for it.
     const { AwsV4Signer } = await import('aws4fetch')
     const signed = await new AwsV4Signer({
-      ...{ method, url: url.href, service: 's3', region, ...keys },
+      method,
+      url: url.href,
+      service: 's3',
+      region,
+      ...keys,
       headers: { ...headers, 'x-amz-content-sha256': checksum },
     }).sign()
     const plain = { 'accept-encoding': 'identity', ...Object.fromEntries(signed.headers) }

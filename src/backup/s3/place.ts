@@ -7,7 +7,7 @@ import { upload } from './upload.ts'
 import { elementsIn, valueIn } from './xml.ts'
 
 /** `s3://bucket/some/prefix`, or the same with a name at its end. */
-export interface S3Address {
+interface S3Address {
   readonly bucket: string
   /** Without a slash at either end; empty for the bucket itself. */
   readonly path: string

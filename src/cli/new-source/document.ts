@@ -38,7 +38,12 @@ export const EXAMPLES = {
     folder: 'src/plugins/deskbox',
     named: /[Dd]eskbox/g,
     files: [
-      ...['kit.ts', 'rules.ts', 'entities/boards.ts', 'entities/people.ts', 'entities/tickets.ts', 'plugin.ts'],
+      'kit.ts',
+      'rules.ts',
+      'entities/boards.ts',
+      'entities/people.ts',
+      'entities/tickets.ts',
+      'plugin.ts',
       'fixtures/without-people.json',
     ],
   },

@@ -212,7 +212,11 @@ const simulation = new Command('simulate')
       ) => {
         const { seed, clients, minutes } = flags
         const result = simulate(planFromText(readText(file), 'nothing was simulated'), {
-          ...{ seed, clients, thinkSeconds: flags.think, sessionSeconds: flags.session, renewCookie: flags.renew },
+          seed,
+          clients,
+          thinkSeconds: flags.think,
+          sessionSeconds: flags.session,
+          renewCookie: flags.renew,
           ...(minutes === undefined ? {} : { minutes }),
         })
         if (flags.json) printJson(result)

@@ -13,7 +13,7 @@ import type {
 import { type Action, type Actor, recordChange, SELECTORS } from './record.ts'
 
 /** Runs `body` in one transaction. Listeners are told of its changes only after it has been committed. */
-export async function inOneTransaction<Result>(
+async function inOneTransaction<Result>(
   context: ServiceContext,
   body: (inside: ServiceContext) => Promise<Result>,
 ): Promise<Result> {

@@ -5,7 +5,7 @@ import type { RowOf } from '../../database/table.ts'
 import { auditEntries } from '../../system/access.ts'
 import { publicRow, type QueryOf, selectRows } from '../store.ts'
 
-export interface AuditFilter {
+interface AuditFilter {
   readonly actorId?: string | undefined
   readonly action?: string | undefined
   readonly subject?: string | undefined

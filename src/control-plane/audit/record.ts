@@ -30,7 +30,7 @@ export const ACTIONS = [
 ] as const
 export type Action = (typeof ACTIONS)[number]
 
-export interface Change {
+interface Change {
   readonly action: Action
   /** Such as `github connection`. */
   readonly subject: string

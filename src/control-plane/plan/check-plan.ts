@@ -7,14 +7,14 @@ import type { TaskOption } from '../../plugin-kit/spec/task-options.ts'
 import { parseTask } from './parse-plan.ts'
 import { PlanError, type PlanPath, stagesOf, tasksOf } from './stages.ts'
 
-export interface PlanProblem {
+interface PlanProblem {
   readonly path: PlanPath
   readonly message: string
   /** A plan with an `error` cannot be saved. An `odd` one runs, but will probably fail or do nothing. */
   readonly severity: 'error' | 'odd'
 }
 
-export interface PlannablePlugin {
+interface PlannablePlugin {
   readonly plugin: string
   readonly title: string
   readonly subtasks: readonly { readonly name: string; readonly isDefault: boolean }[]

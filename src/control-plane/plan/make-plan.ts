@@ -108,7 +108,11 @@ async function planSource(context: Context, connection: BlueprintConnection): Pr
     const { entities, subtasks, settings } = rules.get(scope.scope_config_id) ?? withoutConfig
     const own = domainScopesOf(source, connectionId, scope, entities)
     const planned = {
-      ...{ plugin: source.name, connectionId, title: scopeTitle(source, scope), entities, settings },
+      plugin: source.name,
+      connectionId,
+      title: scopeTitle(source, scope),
+      entities,
+      settings,
       repoId: own.find(({ table }) => table === 'repos')?.rowId,
       cloneUrl: source.plan?.cloneUrl?.(scope),
     }

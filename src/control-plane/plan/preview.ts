@@ -10,7 +10,7 @@ import type { Queries } from '../store.ts'
 import { jsonWithin, LONGEST_SHOWN } from './stored-plans.ts'
 import { taskTitle } from './task-title.ts'
 
-export interface TaskEstimate {
+interface TaskEstimate {
   /** Stage and column in the plan, both counted from 1. */
   readonly stage: number
   readonly column: number

@@ -18,7 +18,7 @@ export interface TaskPlace {
   readonly path: PlanPath
 }
 
-export interface Stages {
+interface Stages {
   /** Each should be a list of tasks; `tasksOf` checks that. */
   readonly stages: readonly unknown[]
   readonly placeOf: (row: number, column: number) => TaskPlace

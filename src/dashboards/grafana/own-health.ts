@@ -25,11 +25,20 @@ const stat = (
   unit: string,
   limits?: OwnPanel['limits'],
 ): OwnPanel => ({
-  ...{ title, says, look: 'stat', unit, asks: [[expression, '']], width: 4 },
+  title,
+  says,
+  look: 'stat',
+  unit,
+  asks: [[expression, '']],
+  width: 4,
   ...(limits && { limits }),
 })
 const lines = (title: string, says: string, unit: string, ...asks: OwnPanel['asks']): OwnPanel => ({
-  ...{ title, says, look: 'timeseries', unit, asks },
+  title,
+  says,
+  look: 'timeseries',
+  unit,
+  asks,
 })
 
 const SECTIONS: readonly OwnSection[] = [
@@ -199,10 +208,8 @@ function panelOf({ title, says, look, unit, asks, limits }: OwnPanel, datasource
   const [yellow, red] = limits ?? []
   const steps = limits
     ? [
-        ...[
-          { color: 'green', value: null },
-          { color: 'yellow', value: yellow },
-        ],
+        { color: 'green', value: null },
+        { color: 'yellow', value: yellow },
         { color: 'red', value: red },
       ]
     : [{ color: 'text', value: null }]
@@ -212,7 +219,11 @@ function panelOf({ title, says, look, unit, asks, limits }: OwnPanel, datasource
     description: says,
     datasource,
     targets: asks.map(([expr, legendFormat], index) => ({
-      ...{ refId: String.fromCharCode(65 + index), datasource, expr, legendFormat, editorMode: 'code' },
+      refId: String.fromCharCode(65 + index),
+      datasource,
+      expr,
+      legendFormat,
+      editorMode: 'code',
       ...(look === 'stat' ? { instant: true } : { range: true }),
     })),
     fieldConfig: { defaults: { unit, noValue: 'no data', thresholds: { mode: 'absolute', steps } }, overrides: [] },
@@ -244,10 +255,21 @@ export function ownHealthTemplate(datasource?: string): object {
   }
   return {
     ...(datasource === undefined && asked),
-    ...{ id: null, uid: 'weir-own-health', title: 'Weir itself', tags: ['weir', 'operations'], timezone: 'utc' },
+    id: null,
+    uid: 'weir-own-health',
+    title: 'Weir itself',
+    tags: ['weir', 'operations'],
+    timezone: 'utc',
     description: 'Is Weir well: its queue, its sources, its server and its database.',
-    ...{ editable: true, graphTooltip: 1, schemaVersion: 39, version: 1, refresh: '1m' },
-    ...{ time: { from: 'now-6h', to: 'now' }, timepicker: {}, annotations: { list: [] }, templating: { list: [] } },
+    editable: true,
+    graphTooltip: 1,
+    schemaVersion: 39,
+    version: 1,
+    refresh: '1m',
+    time: { from: 'now-6h', to: 'now' },
+    timepicker: {},
+    annotations: { list: [] },
+    templating: { list: [] },
     panels: layOut(
       SECTIONS,
       ({ look }) => HEIGHTS[look],

@@ -50,14 +50,14 @@ const compilers = {
   }),
 }
 
-export const DIALECTS = { postgres, mysql }
+const DIALECTS = { postgres, mysql }
 /** One database engine does not accept the text of a macro as a moment without a cast. */
 const MOMENTS: Readonly<Record<Engine, (macro: string) => string>> = {
   postgres: (macro) => `cast(${macro} as timestamptz)`,
   mysql: (macro) => macro,
 }
 
-export const grafanaQuery = (engine: Engine): PanelQuery => ({
+const grafanaQuery = (engine: Engine): PanelQuery => ({
   dialect: DIALECTS[engine],
   from: sql.raw(MOMENTS[engine]('$__timeFrom()')),
   to: sql.raw(MOMENTS[engine]('$__timeTo()')),
@@ -71,7 +71,7 @@ const LITERAL = /('(?:[^']|'')*')/
 const CLAUSE = / (from|union all|where|group by|having|order by|limit|(?:left|inner|cross) join) /g
 
 /** Returns the text with each clause on a new line, so that people can read it in Grafana. */
-export const textOf = (engine: Engine, statement: Sql): string =>
+const textOf = (engine: Engine, statement: Sql): string =>
   statement
     .compile(compilers[engine])
     .sql.split(LITERAL)

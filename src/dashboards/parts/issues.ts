@@ -19,7 +19,7 @@ export const isOpenAt = (moment: Sql): Sql =>
   sql`i.created_date <= ${moment} and ${isDated} and (i.resolution_date is null or i.resolution_date > ${moment})`
 export const ageOf = (query: PanelQuery) => minutesFrom(query, sql`i.created_date`, query.to)
 
-export const AGES: Classes = {
+const AGES: Classes = {
   below: [
     [60, 'under an hour'],
     [1440, 'under a day'],

@@ -9,7 +9,7 @@ import { type Account, serverAccount } from './account.ts'
 import { dataOf, ensureCluster, explain, failureIn, isAlive, logOf, readUrl, writeUrl } from './cluster.ts'
 import { findPrograms, type Programs, runAs } from './programs.ts'
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** Server settings in addition to the standard ones, such as fsync: 'off' in tests. */
   readonly settings?: Readonly<Record<string, string>>
   /** Receives one line for each step that a user may have to wait for. */

@@ -11,7 +11,7 @@ export interface Programs {
 }
 
 /** Nothing of the user's environment (PGPORT, PGOPTIONS, LC_ALL …) may reach the server. */
-export const serverEnvironment = { PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C' }
+const serverEnvironment = { PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C' }
 
 /** Spawn options that hand a program to the account, and the path under which it sees the data folder. */
 export function runAs(account: Account | undefined, dataFolder: string): { options: SpawnOptions; dataPath: string } {

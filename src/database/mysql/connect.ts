@@ -129,7 +129,8 @@ export async function connectMysql(url: string, connections: number): Promise<Da
   }
   const most = packet - PACKET_MARGIN
   const allowed: StatementSize = {
-    ...{ most, enough: Math.min(LONGEST_STATEMENT, most) },
+    most,
+    enough: Math.min(LONGEST_STATEMENT, most),
     tooLarge: (table, bytes) => rowTooLarge({ table, bytes, most: packet }),
   }
   const loading: Loading = { isAllowed: true, pessimistic: new Map() }

@@ -20,13 +20,12 @@ const things = defineTable('things', {
 const COUNT = 200
 const row = (id: number, name = 'a') =>
   things.row({
-    ...{
-      id,
-      name,
-      note: id % 3 === 0 ? null : `tab\t line\n return\r back\\slash quote' \\N é 🌊 ${id}`,
-      ratio: id / 7,
-    },
-    ...{ flag: id % 2 === 0, at: new Date(Date.UTC(1999, 11, 31, 23, 59, 59, 999) + id * 3_600_001) },
+    id,
+    name,
+    note: id % 3 === 0 ? null : `tab\t line\n return\r back\\slash quote' \\N é 🌊 ${id}`,
+    ratio: id / 7,
+    flag: id % 2 === 0,
+    at: new Date(Date.UTC(1999, 11, 31, 23, 59, 59, 999) + id * 3_600_001),
     day: new Date(Date.UTC(2024, 1, 28 + (id % 3))),
   })
 const all = Array.from({ length: COUNT }, (_, id) => row(id))

@@ -28,7 +28,7 @@ export const wantedRanges = defineTable(
   },
 )
 
-export interface Pair {
+interface Pair {
   readonly newSha: string
   /** Empty: everything that leads to the new commit. */
   readonly oldSha: string
@@ -82,7 +82,7 @@ export const forgetDeploymentRanges: Forgetting = async (inside, project) => {
   return forgotten
 }
 
-export interface Ranges {
+interface Ranges {
   readonly owner: string
   readonly repos: Sql
   /** Puts all pairs of the owner into the table that it is given. */

@@ -27,7 +27,7 @@ export const tracedBoards = defineTable(
   },
 )
 
-export interface Change {
+interface Change {
   readonly at: Date
   readonly from: string
   readonly to: string

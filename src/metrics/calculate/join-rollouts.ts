@@ -34,7 +34,7 @@ export const ROLLOUT_REASONS = {
 export type RolloutReason = keyof typeof ROLLOUT_REASONS
 type Link = 'rule' | 'run' | 'commit'
 
-export interface Joined {
+interface Joined {
   readonly id: string
   /** Id of the deployment that represents the rollout. */
   readonly rollout: string
@@ -56,7 +56,7 @@ interface Edge {
   readonly link: Link
 }
 
-export interface JoiningInput {
+interface JoiningInput {
   readonly deployments: readonly SeenDeployment[]
   /** The ids of the runs that made a deployment, as tools report them, by the id of the deployment. */
   readonly runs: ReadonlyMap<string, ReadonlySet<string>>
@@ -103,7 +103,7 @@ function apartBy(rules: readonly RolloutRule[]) {
   return (one: SeenDeployment, other: SeenDeployment) => lists.some((names) => isBetween(names, one, other))
 }
 
-export const isOneRepository = (one: SeenDeployment, other: SeenDeployment): boolean =>
+const isOneRepository = (one: SeenDeployment, other: SeenDeployment): boolean =>
   [...one.repositories].some((name) => other.repositories.has(name))
 
 /** A rollout belongs to one repository: deployments of several repositories stay apart even if a rule names them together. */

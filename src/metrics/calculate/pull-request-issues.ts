@@ -128,7 +128,7 @@ function compile(pattern: unknown): Pattern | null {
 }
 
 /** Returns the keys in the first text that contains any. */
-export function keysIn(
+function keysIn(
   pattern: Pattern,
   { title, description, head_ref }: Omit<PullRequest, 'id' | 'pull_request_key'>,
 ): string[] {

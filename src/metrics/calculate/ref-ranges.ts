@@ -143,7 +143,7 @@ const reversed =
   (order: Order): Order =>
   (one, other) =>
     order(other, one)
-export const ORDERS: Readonly<Record<string, Order>> = byName({
+const ORDERS: Readonly<Record<string, Order>> = byName({
   alphabetically: byLetters,
   'reverse alphabetically': reversed(byLetters),
   semver: bySemver,

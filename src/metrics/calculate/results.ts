@@ -9,7 +9,7 @@ import { defineTable, key, string, type TableRow, timestamp } from '../../databa
 import { retrying, write } from '../../database/write.ts'
 import { raw, type Sql } from './calculation.ts'
 
-export interface Filling {
+interface Filling {
   readonly table: AnyTable
   /** An expression for each column. */
   readonly columns: Readonly<Record<string, Sql>>
@@ -33,7 +33,7 @@ export async function fill({ kysely, dialect }: Database, filling: Filling): Pro
 }
 
 /** The rows that a calculation is responsible for. Those that it does not make again are removed. */
-export interface Replacing extends Filling {
+interface Replacing extends Filling {
   /** Conditions on the columns of the table, of which one holds. They are separate, because database engines plan "or" badly. */
   readonly within: readonly Sql[]
 }

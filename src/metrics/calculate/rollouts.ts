@@ -59,7 +59,7 @@ interface SeenRow {
 const PAGE = 20_000
 
 /** Reads one deployment for each id, whatever the number of its commits. */
-export async function seenDeployments({ kysely }: Database, project: string): Promise<SeenDeployment[]> {
+async function seenDeployments({ kysely }: Database, project: string): Promise<SeenDeployment[]> {
   const found = new Map<string, Seen>()
   for (let [id, commit] = ['', '']; ; ) {
     const { rows } = await sql<SeenRow>`select c.id, c.commit_sha, c.cicd_deployment_id as deployment,

@@ -3,7 +3,7 @@ import type { Sql } from '../calculate/calculation.ts'
 import { firstOf, isOfOtherTime, type MetricQuery, outside, selectItems } from '../metric.ts'
 import { deploymentsOf } from '../sources.ts'
 
-export interface DeploymentItemOptions {
+interface DeploymentItemOptions {
   /** Ids (`id`) of deployments with the value 1; all others get 0. Without `marks`, all get `value`. */
   readonly marks?: Sql
   /** The value of every deployment if there are no `marks`; by default 1. */

@@ -49,7 +49,13 @@ export async function readBefore(database: Database, raw: RawTable, params: stri
   const [latest, own, open] = rows
   const [hasGaps, hasEarly, lastRawId, lastOwnId, olderCount] = values
   return {
-    ...{ latest, own, open, hasGaps: Boolean(hasGaps), hasEarly: Boolean(hasEarly) },
-    ...{ lastRawId: lastRawId ?? 0, lastOwnId: lastOwnId ?? 0, olderCount },
+    latest,
+    own,
+    open,
+    hasGaps: Boolean(hasGaps),
+    hasEarly: Boolean(hasEarly),
+    lastRawId: lastRawId ?? 0,
+    lastOwnId: lastOwnId ?? 0,
+    olderCount,
   }
 }

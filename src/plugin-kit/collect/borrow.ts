@@ -8,7 +8,7 @@ import { inputKey } from './run.ts'
 const FRESH = 24 * 3_600_000
 
 /** Copies the answer about an input; false: it has to be asked for. */
-export type Borrow = (input: unknown, group: string) => Promise<boolean>
+type Borrow = (input: unknown, group: string) => Promise<boolean>
 
 export async function openBorrowing(collection: Collection): Promise<Borrow> {
   const { spec, task, raw, run } = collection

@@ -39,7 +39,11 @@ async function readWithRepeat(collection: Collection, list: List, signal: AbortS
   // Deleted records must not stay only because the source counts records that it never sends.
   if (list.group !== undefined) await collection.store({ rows: [], replaced: list.group })
   tally.gaps.push({
-    ...{ list: gapList(list), kind: 'count', address: request.path, status: null, input: list.input },
+    list: gapList(list),
+    kind: 'count',
+    address: request.path,
+    status: null,
+    input: list.input,
     reason: `the source counts ${total} records, ${received} arrived (${request.path})`,
     since: list.since ?? run.since,
     missing: total - received,

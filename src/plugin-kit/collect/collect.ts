@@ -74,12 +74,26 @@ export function collect(entity: Entity, task: SourceTask, subtaskKey: SubtaskKey
       const early = before.hasEarly ? await earlyInputs(database, where) : []
       const missing: readonly Missing[] = [...asked, ...early]
       const run = await openRun(database, where, before, {
-        ...{ policy, marks: await marksOf(spec, task) },
-        ...{ missingSince: missingSince(missing), startOver: again?.change },
+        policy,
+        marks: await marksOf(spec, task),
+        missingSince: missingSince(missing),
+        startOver: again?.change,
       })
       const tally = tallyOf(run, again)
       const result = await collectWith({
-        ...{ entity, spec, task, subtaskKey, client, base, raw, before, run, concurrency, missing, tally, filed },
+        entity,
+        spec,
+        task,
+        subtaskKey,
+        client,
+        base,
+        raw,
+        before,
+        run,
+        concurrency,
+        missing,
+        tally,
+        filed,
         clock: createSourceClock(database, where, run, client, base, again !== undefined),
         store: createPageStore(recordsOfRun(entity, task, run, before.lastOwnId > 0)),
         unstored: createSlots(concurrency),
@@ -134,7 +148,11 @@ function recordsOfRun(
   const raw = rawTable(entity.spec.raw as string)
   const descendants = descendantsOf(plugin, entity, context.scope)
   return {
-    ...{ database, raw, params, mark, hasOlder },
+    database,
+    raw,
+    params,
+    mark,
+    hasOlder,
     removeOlder: (inside: Database, groups: Piece<string>) =>
       removeRecordsWithin({ database: inside, raw, params }, descendants, sql`id <= ${mark} and ${ofInputs(groups)}`),
   }
@@ -154,10 +172,15 @@ async function collectWith(collection: Collection & { readonly filed: Filed }): 
     // If both runs are complete, the receipt of the second run must not hide the numbers of the first.
     const before = status === 'complete' && filed.last?.status === 'complete' ? filed.last : undefined
     filed.last = {
-      ...{ plugin: subtaskKey.plugin, ...where, subtask: subtaskKey.subtask, status, message },
+      plugin: subtaskKey.plugin,
+      ...where,
+      subtask: subtaskKey.subtask,
+      status,
+      message,
       expected: before ? before.expected : (tally.expected ?? null),
       received: before ? before.received : tally.received,
-      ...{ since: before ? before.since : run.since, until: clock.startedAt() },
+      since: before ? before.since : run.since,
+      until: clock.startedAt(),
       stored: await countRaw(task, raw),
       requests: client.usage.requests,
       counted_requests: client.usage.counted,
@@ -185,7 +208,9 @@ async function collectWith(collection: Collection & { readonly filed: Filed }): 
     for (const each of remarks) task.log?.(`${subtaskKey.subtask}: ${each}`)
     const list = spec.forEach ? undefined : tally.isLost ? 'lost' : tally.hasList ? 'complete' : undefined
     return {
-      ...{ records: tally.received, rows: tally.received, quarantined: 0 },
+      records: tally.received,
+      rows: tally.received,
+      quarantined: 0,
       ...(remarks.length > 0 && { remarks }),
       ...(list && { list }),
     }
@@ -198,9 +223,20 @@ async function collectWith(collection: Collection & { readonly filed: Filed }): 
 /** A tally that starts with the counts of earlier, interrupted attempts at this run. */
 function tallyOf({ checkpoints }: CollectRun, again: StartOver | undefined): Tally {
   const tally: Tally = {
-    ...{ received: 0, expected: undefined, isUnchanged: false, gaps: [], answered: new Set(), isLost: false },
-    ...{ hasList: false, asked: new Set(), unwanted: new Set(), refused: new Set(), names: new Map() },
-    ...{ gone: new Set(), known: new Set(), range: undefined },
+    received: 0,
+    expected: undefined,
+    isUnchanged: false,
+    gaps: [],
+    answered: new Set(),
+    isLost: false,
+    hasList: false,
+    asked: new Set(),
+    unwanted: new Set(),
+    refused: new Set(),
+    names: new Map(),
+    gone: new Set(),
+    known: new Set(),
+    range: undefined,
     remarks: again ? [again.message] : [],
   }
   for (const [key, { received, expected, page }] of checkpoints) {

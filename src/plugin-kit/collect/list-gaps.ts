@@ -7,11 +7,23 @@ export const gapList = ({ kind, key }: Pick<List, 'kind' | 'key'>): string => (k
 
 /** The gap for a page in which the source itself says that something is missing. */
 export const problemGap = (list: List, { problems, response }: Page, since: Date | null): Gap => ({
-  ...{ list: gapList(list), kind: 'count', address: safeUrl(response.url), status: null, input: list.input },
-  ...{ reason: problems.join('; '), since: list.since ?? since, missing: problems.length },
+  list: gapList(list),
+  kind: 'count',
+  address: safeUrl(response.url),
+  status: null,
+  input: list.input,
+  reason: problems.join('; '),
+  since: list.since ?? since,
+  missing: problems.length,
 })
 
 export const cappedGap = (list: Pick<List, 'kind' | 'key'>, reason: string, address: string): Gap => ({
-  ...{ list: gapList(list), kind: 'capped', address, status: null, reason },
-  ...{ input: null, since: null, missing: null },
+  list: gapList(list),
+  kind: 'capped',
+  address,
+  status: null,
+  reason,
+  input: null,
+  since: null,
+  missing: null,
 })

@@ -76,7 +76,8 @@ async function missingInputs(collection: Collection): Promise<unknown[][]> {
   const wanted = new Set(lists.flatMap((gap) => [gap.input].flat().map(orderedText)))
   const found = new Map<string, unknown>()
   const rows = readRows(task.database, {
-    ...{ table, ...(joins && { joins }) },
+    table,
+    ...(joins && { joins }),
     where: { connection_id: connectionId, ...(where?.(scope) ?? entity.scopeWhere(table, scope)) },
   })
   for await (const row of rows as AsyncIterable<AnyRow>) {

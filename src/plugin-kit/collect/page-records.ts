@@ -11,7 +11,7 @@ import { isFirst, isPastLast, type Reading } from './part.ts'
 import { bytesReader, type Found, isOlder } from './records.ts'
 import { notBefore } from './run.ts'
 
-export interface PageRecords {
+interface PageRecords {
   /** Records to store. */
   readonly found: readonly Found[]
   readonly bytesOf: (one: Found) => Buffer

@@ -21,7 +21,7 @@ interface Waiting {
   readonly done: PromiseWithResolvers<void>
 }
 
-export interface RecordsOfRun extends ScopeRecords {
+interface RecordsOfRun extends ScopeRecords {
   /** Raw records up to this id were stored before the run. */
   readonly mark: number
   /** True if this scope has such records. */

@@ -35,9 +35,16 @@ export async function readPart(
     ? only(pageOf(list.answer, records.of, paging))
     : client.pages(request, paging, signal, { from: part.resume?.from ?? part.start, records: records.of })
   const reading: Reading = {
-    ...{ collection, open, part, signal, records },
-    ...{ received: part.resume?.received ?? 0, read: part.resume?.from.read ?? 0 },
-    ...{ firstTotal: undefined, total: undefined, isCut: false },
+    collection,
+    open,
+    part,
+    signal,
+    records,
+    received: part.resume?.received ?? 0,
+    read: part.resume?.from.read ?? 0,
+    firstTotal: undefined,
+    total: undefined,
+    isCut: false,
     known: list.group === undefined ? undefined : collection.reaches.get(list.group),
     newest: part.resume?.from.newest,
   }

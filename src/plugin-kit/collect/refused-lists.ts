@@ -63,8 +63,13 @@ async function lose(collection: Collection, list: Lost, error: unknown): Promise
     await forgetCheckpoint(task.database, { raw_table: raw.name, params: task.params }, run, list.key)
   }
   tally.gaps.push({
-    ...{ list: gapList(list), kind: 'lost', address: error.address, status: error.status ?? null },
-    ...{ reason: [error.message, remark].filter(Boolean).join('. '), missing: null, since: list.since ?? run.since },
+    list: gapList(list),
+    kind: 'lost',
+    address: error.address,
+    status: error.status ?? null,
+    reason: [error.message, remark].filter(Boolean).join('. '),
+    missing: null,
+    since: list.since ?? run.since,
     input: spec.forEach && list.kind === 'list' ? list.input : null,
   })
   tally.refused.add(list.group)

@@ -14,7 +14,7 @@ import { earlier } from '../raw/gaps.ts'
 import type { Reach } from '../spec/collect.ts'
 import type { Before } from './before.ts'
 
-export interface Policy {
+interface Policy {
   readonly fullSync: boolean
   /** The start date; null: from the very beginning; undefined: not specified, so the stored start date applies. */
   readonly timeAfter: Date | null | undefined
@@ -34,7 +34,7 @@ export interface LastRun {
   readonly marks: Marks
 }
 
-export interface CollectWindow {
+interface CollectWindow {
   /** Start over: the records of earlier runs are replaced. */
   readonly isFull: boolean
   /** Ask for changes since this time, by the source's clock; null: for everything. */
@@ -100,7 +100,7 @@ export type CheckpointState =
   | { readonly unchanged: true }
   | { readonly capped: string }
 
-export interface Checkpoint {
+interface Checkpoint {
   readonly page: CheckpointState | null
   readonly is_done: boolean
   /** Number of records stored so far. */
@@ -131,7 +131,7 @@ export interface CollectRun extends CollectWindow {
 
 export type CollectorKey = { readonly raw_table: string; readonly params: string }
 
-export interface RunOptions {
+interface RunOptions {
   readonly policy: Policy
   /** The highest raw ids, at this moment, of the records that the collector iterates over. */
   readonly marks: Marks
@@ -181,8 +181,14 @@ export async function openRun(
   const { isFull, since, timeAfter } = window
   await write(database, [
     collectRuns.row({
-      ...{ ...where, started_at: openedAt, since, time_after: timeAfter, is_full: isFull, marks },
-      ...{ raw_mark: lastRawId, older_count: olderCount },
+      ...where,
+      started_at: openedAt,
+      since,
+      time_after: timeAfter,
+      is_full: isFull,
+      marks,
+      raw_mark: lastRawId,
+      older_count: olderCount,
     }),
   ])
   const fresh = { startedAt: openedAt, sourceStartedAt: null, newestSeen: null, marks, rawMark: lastRawId, olderCount }
@@ -216,7 +222,7 @@ export async function closeRun(
 }
 
 /** Forgets an unfinished run and the tags that it stored. The tags would claim that pages are known that never came. */
-export async function abandonRun(database: Database, where: CollectorKey): Promise<void> {
+async function abandonRun(database: Database, where: CollectorKey): Promise<void> {
   await forgetTags(database, where)
   await forgetRun(database, where)
 }
@@ -253,7 +259,7 @@ export async function forgetCheckpoint(
 }
 
 /** Forgets an open run: the next one starts from the beginning. */
-export async function forgetRun({ kysely }: Database, { raw_table, params }: CollectorKey): Promise<void> {
+async function forgetRun({ kysely }: Database, { raw_table, params }: CollectorKey): Promise<void> {
   for (const { name } of [collectCheckpoints, collectRuns]) {
     await kysely.deleteFrom(name).where('raw_table', '=', raw_table).where('params', '=', params).execute()
   }

@@ -40,7 +40,11 @@ export function definePlugin(spec: PluginSpec): Plugin {
   const { connections, scopeConfigs } = settingsTables(spec)
   const tables = new Set([connections, scopeConfigs, spec.scope.table, ...entityTables(entities)])
   return {
-    ...{ name: spec.name, title: spec.title, tables: [...tables], subtasks: inTableOrder(nodes), source: spec },
+    name: spec.name,
+    title: spec.title,
+    tables: [...tables],
+    subtasks: inTableOrder(nodes),
+    source: spec,
     ...(spec.routes && { routes: spec.routes }),
   }
 }

@@ -7,7 +7,7 @@ import type { Entity, EntityTask } from '../spec/entity.ts'
 import { subtaskName } from '../spec/entity.ts'
 import type { Spelling, Step, Subtask, SubtaskKey, SubtaskResult, TaskRun } from '../spec/subtask.ts'
 
-export type Engine<Task> = (entity: Entity, task: Task, subtaskKey: SubtaskKey) => Promise<SubtaskResult>
+type Engine<Task> = (entity: Entity, task: Task, subtaskKey: SubtaskKey) => Promise<SubtaskResult>
 export type Engines<Task> = { readonly [S in Step]?: { readonly run: Engine<Task>; readonly redrive?: Engine<Task> } }
 
 interface Plugged {
@@ -16,7 +16,7 @@ interface Plugged {
   readonly entities: readonly Entity[]
 }
 /** Prepares a task, runs `body` with it, and may clean up afterwards. */
-export type WithTask<Task> = (run: TaskRun, body: (task: Task) => Promise<SubtaskResult>) => Promise<SubtaskResult>
+type WithTask<Task> = (run: TaskRun, body: (task: Task) => Promise<SubtaskResult>) => Promise<SubtaskResult>
 
 export const entitySubtasks = <Task extends EntityTask>(
   plugin: Plugged,

@@ -36,7 +36,7 @@ export interface Lease {
   release(): void
 }
 
-export interface TakeOptions {
+interface TakeOptions {
   /** Store through which the remaining quota is shared with other processes. */
   readonly store?: BudgetStore | undefined
   /** Names of credentials that this request has already failed with. */

@@ -12,7 +12,7 @@ export interface RefreshedCredential {
   readonly answeredAt?: Date
 }
 /** The value that has expired or was refused, if there was one, and the time by the source's clock. */
-export interface Worn {
+interface Worn {
   readonly value: string | undefined
   readonly now: number
 }

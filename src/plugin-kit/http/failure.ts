@@ -1,6 +1,6 @@
 import { FatalError, RetryableError, UserError } from '../../errors.ts'
 
-export interface FailureDetails {
+interface FailureDetails {
   /** The requested address without secrets. */
   readonly address?: string
   /** Undefined if no answer came. */

@@ -4,7 +4,7 @@ import { retryAfter } from './judge.ts'
 import type { Paging } from './paging.ts'
 import type { Quota } from './quota.ts'
 
-export interface GraphqlOptions {
+interface GraphqlOptions {
   /** Default: '/graphql'. */
   readonly path?: string
   readonly class?: string
@@ -116,13 +116,13 @@ export function quotaFromGraphql({ body }: HttpResponse): Quota | undefined {
   return { remaining: limit.remaining, resetsAt: new Date(limit.resetAt), cost: limit.cost ?? 1 }
 }
 
-export interface Connection {
+interface Connection {
   readonly nodes?: readonly RawRecord[] | null
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor?: string | null }
   readonly totalCount?: number
 }
 
-export interface GraphqlPagingOptions {
+interface GraphqlPagingOptions {
   readonly size: number
   /** The query's variables for page size and cursor; default: `$pageSize: Int!, $cursor: String`. */
   readonly sizeVariable?: string

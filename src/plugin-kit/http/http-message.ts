@@ -4,7 +4,7 @@ import { UserError } from '../../errors.ts'
 import { HttpFatalError } from './failure.ts'
 import type { Quota } from './quota.ts'
 
-export type QueryValue = string | number | boolean | readonly (string | number)[] | undefined
+type QueryValue = string | number | boolean | readonly (string | number)[] | undefined
 export type Query = Readonly<Record<string, QueryValue>>
 
 /** A request. Every request of the kit only reads, whatever its method, so it may be sent again. */

@@ -15,7 +15,7 @@ export interface PageState {
   readonly until?: string
 }
 
-export interface ReceivedPage {
+interface ReceivedPage {
   readonly response: HttpResponse
   readonly records: readonly RawRecord[]
 }
@@ -50,7 +50,7 @@ export const singlePage: Paging = {
   next: () => undefined,
 }
 
-export interface CountedPagingOptions {
+interface CountedPagingOptions {
   readonly size: number
   readonly sizeParam?: string
   /** Reads the total number of records from the body or a header. */
@@ -125,7 +125,7 @@ function counted(options: CountedPagingOptions, counting: Counting): Paging {
   }
 }
 
-export interface UrlPagingOptions {
+interface UrlPagingOptions {
   readonly size: number
   readonly sizeParam?: string
   readonly pageParam?: string
@@ -205,7 +205,7 @@ export function linksIn(header: string | undefined): Readonly<Record<string, str
   )
 }
 
-export interface CursorOptions {
+interface CursorOptions {
   readonly size: number
   readonly sizeParam?: string
   readonly param: string
@@ -230,7 +230,7 @@ export function cursor({ size, sizeParam, param, next, total, sentIn }: CursorOp
   }
 }
 
-export interface ByTimeOptions {
+interface ByTimeOptions {
   readonly size: number
   readonly sizeParam?: string
   readonly pageParam?: string

@@ -3,7 +3,7 @@ import type { Quota } from './quota.ts'
 
 export type QuotaReader = (response: HttpResponse, now: number) => Quota | undefined
 
-export interface QuotaHeaders {
+interface QuotaHeaders {
   readonly remaining: string
   readonly reset: string
   readonly limit?: string

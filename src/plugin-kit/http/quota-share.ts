@@ -34,8 +34,16 @@ const IDLE_MS = 1000
 
 export const createShare = (parts: readonly unknown[]): QuotaShare => ({
   name: createHash('sha256').update(JSON.stringify(parts)).digest('hex'),
-  ...{ permits: 0, window: 0, validUntil: 0, isProbe: false, ended: 0, silent: 0, probe: 'none' },
-  ...{ told: undefined, asking: undefined, idle: undefined },
+  permits: 0,
+  window: 0,
+  validUntil: 0,
+  isProbe: false,
+  ended: 0,
+  silent: 0,
+  probe: 'none',
+  told: undefined,
+  asking: undefined,
+  idle: undefined,
 })
 
 /** Returns a permit or, if the quota is spent, the time until then. If it returns neither, ask again. */
@@ -105,7 +113,8 @@ function ask(
     ended: ended + permits,
     silent,
     told: told && { remaining: told.remaining, resetsInMs: told.resetsAt - clock.now() },
-    ...{ probe, wantsMore },
+    probe,
+    wantsMore,
   }
   const answer = store
     .ask(share.name, report)

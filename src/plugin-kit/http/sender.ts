@@ -8,7 +8,7 @@ import type { HttpEvent } from './http-event.ts'
 import { DEFAULT_CLASS, type HttpRequest, type HttpResponse, safeUrl, urlOf, type Verdict } from './http-message.ts'
 import { observed } from './observed.ts'
 
-export interface SenderContext extends AttemptContext {
+interface SenderContext extends AttemptContext {
   readonly connection: string
   readonly endpoint: string
   /** Further servers that get the connection's credentials. */
@@ -60,8 +60,16 @@ export function createSender(
   const enter = createEntrance(context, news)
   return async (request, signal) => {
     const delivery: Delivery = {
-      ...{ request, signal, className: request.class ?? DEFAULT_CLASS, url: urlOf(endpoint, request, hosts) },
-      ...{ except: new Set(), refused: new Set(), last: undefined, attempts: 0, limited: 0, redirects: 0 },
+      request,
+      signal,
+      className: request.class ?? DEFAULT_CLASS,
+      url: urlOf(endpoint, request, hosts),
+      except: new Set(),
+      refused: new Set(),
+      last: undefined,
+      attempts: 0,
+      limited: 0,
+      redirects: 0,
     }
     for (;;) {
       let permit: Awaited<ReturnType<typeof enter>>
@@ -176,7 +184,10 @@ async function pause(
       throw new UserError(say(webPage(url)))
     }
     throw new HttpRetryableError(say(`${where(delivery)} failed ${times}, last with: ${reason}`), {
-      ...{ address: safeUrl(url), status, heavy, ofConnection: status === undefined && !heavy },
+      address: safeUrl(url),
+      status,
+      heavy,
+      ofConnection: status === undefined && !heavy,
       ...(retryAfterMs > 0 && { retryAfterMs }),
     })
   }
@@ -224,7 +235,8 @@ function goOn({ endpoint, hosts, pool }: SenderContext, { say }: News, delivery:
       delivery.url = target
       if (++delivery.redirects <= MOST_REDIRECTS) return
       throw new HttpFatalError(say(`${where(delivery)} redirects more than ${MOST_REDIRECTS} times`), {
-        ...{ address: safeUrl(target), status },
+        address: safeUrl(target),
+        status,
       })
     }
     case 'misconfigured':
@@ -232,7 +244,9 @@ function goOn({ endpoint, hosts, pool }: SenderContext, { say }: News, delivery:
     case 'too-large':
     case 'failed':
       throw new HttpFatalError(say(`${where(delivery)}: ${verdict.reason}`), {
-        ...{ address: safeUrl(url), status, heavy: verdict.kind === 'too-large' },
+        address: safeUrl(url),
+        status,
+        heavy: verdict.kind === 'too-large',
       })
   }
 }

@@ -4,7 +4,7 @@ export interface DateWindow {
   readonly to: Date
 }
 
-export interface SplitByDateOptions extends DateWindow {
+interface SplitByDateOptions extends DateWindow {
   /** The most results that the vendor returns for one query. */
   readonly cap: number
   /** Asks how many results the vendor counts in a window. */
@@ -16,7 +16,7 @@ export interface SplitByDateOptions extends DateWindow {
 
 const SECOND = 1000
 
-export interface CountedWindow extends DateWindow {
+interface CountedWindow extends DateWindow {
   readonly total: number
   /** The window is a single second with more results than the vendor returns. */
   readonly isOver: boolean

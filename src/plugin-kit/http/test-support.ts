@@ -22,7 +22,7 @@ export type Answer =
   | { status?: number; headers?: Record<string, string>; body?: unknown; text?: string }
   | ((response: ServerResponse) => void)
 
-export interface TestServer {
+interface TestServer {
   readonly endpoint: string
   readonly received: readonly Received[]
 }
@@ -58,7 +58,7 @@ export async function startServer(answer: (request: Received) => Answer | Promis
   return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received }
 }
 
-export interface TestClock extends Clock {
+interface TestClock extends Clock {
   readonly sleeps: readonly number[]
 }
 

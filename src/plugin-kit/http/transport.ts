@@ -14,7 +14,7 @@ export interface Timeouts {
   readonly totalMs: number
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   /** http://, https:// or socks5://, with user and password if the proxy asks for them. */
   readonly proxy?: string | undefined
   /** PEM certificates that are trusted besides those of the system. */
@@ -141,7 +141,7 @@ async function createDispatcher({
   // With proxyTls, undici would speak TLS to a SOCKS proxy. The timeout of its handshake is missing from its types.
   if (proxy.startsWith('socks5:')) {
     const connect = buildConnector({ timeout, lookup: guardedLookup })
-    return new Socks5ProxyAgent(proxy, { connect, requestTls: tls, ...{ connectTimeout: timeout } })
+    return new Socks5ProxyAgent(proxy, { connect, requestTls: tls, connectTimeout: timeout })
   }
   return new ProxyAgent({ uri: proxy, allowH2: false, requestTls: tls, proxyTls: guarded })
 }

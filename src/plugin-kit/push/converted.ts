@@ -88,7 +88,9 @@ export async function convertSome(entity: Entity, task: SourceTask, affected: Ro
   const where = spec.where ? spec.where(context.scope, context) : entity.scopeWhere(entity.table, context.scope)
   const scoped = { ...('connection_id' in entity.table.columns && { connection_id: context.connectionId }), ...where }
   const rows: RawRecord[] = await readAll(database, {
-    ...{ table: entity.table, joins: spec.joins, where: scoped },
+    table: entity.table,
+    joins: spec.joins,
+    where: scoped,
     condition: sql.join(conditions, sql` or `),
   })
   const find = finderOf({ database, connectionId: context.connectionId, scope: context.scope }, spec.lookups ?? {})

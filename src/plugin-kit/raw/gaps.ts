@@ -51,7 +51,7 @@ export const gaps = defineTable(
   { meaning: 'Data that the source has and collections did not get, and why.' },
 )
 
-export type GapKind = 'count' | 'lost' | 'capped'
+type GapKind = 'count' | 'lost' | 'capped'
 export type StoredGap = RowOf<typeof gaps>
 export interface Gap {
   readonly list: string
@@ -64,7 +64,7 @@ export interface Gap {
   readonly missing: number | null
 }
 
-export interface GapOwner {
+interface GapOwner {
   readonly plugin: string
   readonly subtask: string
   readonly raw_table: string
@@ -89,7 +89,7 @@ export const storedGaps = (
 export const earlier = (one: Date | null, other: Date | null): Date | null =>
   one === null || other === null ? null : one < other ? one : other
 
-export interface GapOutcome {
+interface GapOutcome {
   /** Gaps that this run found. */
   readonly found: readonly Gap[]
   /** True if this run asked for everything that the gap is about. */

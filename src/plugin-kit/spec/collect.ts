@@ -28,7 +28,7 @@ export interface CollectContext<Scope, Config, Server = unknown, Input = null> {
   readonly inputs: readonly Input[]
 }
 /** The part of the context that needs no input. */
-export type BaseContext<Scope, Config, Server> = Omit<CollectContext<Scope, Config, Server>, 'input' | 'inputs'>
+type BaseContext<Scope, Config, Server> = Omit<CollectContext<Scope, Config, Server>, 'input' | 'inputs'>
 // biome-ignore lint/suspicious/noExplicitAny: the engine calls the functions of every plugin, and knows the types of none
 export type AnyCollectContext = CollectContext<any, any, any, any>
 // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -37,7 +37,7 @@ export type AnyCollectSpec = CollectSpec<any, any, any, any, any, any, any>
 export type AnyForEach = ForEach<any, any, any, any, any>
 
 /** One round of requests for each row of a tool table. */
-export interface ForEach<Scope, Server, T extends AnyTable, J extends Joins, Input> {
+interface ForEach<Scope, Server, T extends AnyTable, J extends Joins, Input> {
   readonly table: T
   readonly joins?: J
   readonly where?: (scope: Scope) => Where
@@ -72,7 +72,7 @@ export interface Again {
 }
 
 /** How to ask only for new and changed records. */
-export type Incremental<Context, T extends AnyTable> =
+type Incremental<Context, T extends AnyTable> =
   /** The API can filter by time of change; `by`: the place of that time in a record, for sources whose answers have no date. */
   | { readonly filterBy: (since: Date, context: Context) => Query; readonly by?: TimeSource }
   /** The API can only sort: stop at the first older record; `refetch` asks again for records that were not final. */
@@ -97,7 +97,7 @@ export const numberedOf = ({ incremental }: AnyCollectSpec): Numbered | undefine
   incremental && 'numbered' in incremental ? incremental.numbered : undefined
 
 /** For records that change without moving to the front: runs look through this many days of known records again. */
-export interface LookBack {
+interface LookBack {
   readonly days: number
   /** The records' time of change: records that have not changed are not stored again. */
   readonly changedBy: string
@@ -114,7 +114,7 @@ export const lookBackOf = (
 ): LookBack | undefined => (incremental && 'lookBack' in incremental && !isFull ? incremental.lookBack : undefined)
 
 /** Rows of the entity's own table that may still change, and how to ask for them. */
-export interface Refetch<Context, T extends AnyTable> {
+interface Refetch<Context, T extends AnyTable> {
   readonly where: Where
   /** `rows` are all rows that the request is about: one, unless `atOnce` is set. */
   readonly request: (row: RowOf<T>, context: Context, rows: readonly RowOf<T>[]) => HttpRequest
@@ -161,7 +161,7 @@ export interface Windows {
 }
 
 /** For vendors whose numbered pages end before the end of a long list. */
-export interface LongList<Context> {
+interface LongList<Context> {
   /** A list with this many pages may be longer than they show. */
   readonly mostPages: number
   /** How to ask for the rest; absent: the rest is missing, and the receipt says so. */
@@ -171,13 +171,13 @@ export interface LongList<Context> {
 }
 
 /** A list inside a record that may be longer than the query asked for; its further nodes are added to the record. */
-export interface Completion<Context> {
+interface Completion<Context> {
   readonly list: (record: RawRecord) => GraphqlList | null | undefined
   readonly request: (record: RawRecord, context: Context) => HttpRequest
   /** Paging of the further nodes, started at the list's `endCursor`. */
   readonly paging: Paging
 }
-export interface GraphqlList {
+interface GraphqlList {
   readonly nodes: unknown[]
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor?: string | null }
 }

@@ -41,7 +41,7 @@ export interface ExtractContext<Scope, Config, L extends Lookups, Input = null> 
   /** Reads a record into a row of `table` by the sources of its columns; `values` take precedence over them. */
   read<T extends AnyTable>(table: T, record: unknown, values?: Partial<RowOf<T>>): TableRow
 }
-export interface ConvertContext<Scope, Config, L extends Lookups> extends EntityContext<Scope, Config> {
+interface ConvertContext<Scope, Config, L extends Lookups> extends EntityContext<Scope, Config> {
   readonly lookups: Found<L>
 }
 
@@ -69,14 +69,14 @@ export interface ExtractSpec<Scope, Config, L extends Lookups, Input> {
 }
 
 /** Rows that come from the rows of many scopes, such as people. */
-export interface Follows {
+interface Follows {
   /** The table after which their ids are named. */
   readonly named: AnyTable
   /** Such a row stays as long as one of these columns contains its key. */
   readonly by: readonly { readonly table: AnyTable; readonly column: string }[]
 }
 
-export interface ConvertSpec<T extends AnyTable, J extends Joins, L extends Lookups, Scope, Config> {
+interface ConvertSpec<T extends AnyTable, J extends Joins, L extends Lookups, Scope, Config> {
   /** Domain tables that are written; writing any other is an error. */
   readonly to: readonly AnyTable[]
   /** Rows that are replaced together with their row of the first table of `to`, such as assignees of an issue. */
@@ -99,7 +99,7 @@ export interface ConvertSpec<T extends AnyTable, J extends Joins, L extends Look
   readonly originFrom?: keyof J & string
 }
 
-export interface EntitySpec<
+interface EntitySpec<
   T extends AnyTable,
   J extends Joins,
   E extends Lookups,
@@ -136,7 +136,7 @@ export type AnyExtractSpec = ExtractSpec<any, any, any, any>
 // biome-ignore lint/suspicious/noExplicitAny: as above
 export type AnyConvertSpec = ConvertSpec<any, any, any, any, any>
 // biome-ignore lint/suspicious/noExplicitAny: as above
-export type AnyEntityContext = EntityContext<any, any>
+type AnyEntityContext = EntityContext<any, any>
 // biome-ignore lint/suspicious/noExplicitAny: as above
 export type AnyExtractContext = ExtractContext<any, any, any, any>
 

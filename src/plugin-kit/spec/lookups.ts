@@ -9,7 +9,7 @@ import type { AnyTable, RawRecord } from '../../database/table.ts'
 import { common, type RowOf } from '../../database/table.ts'
 import type { AnyScope } from './fields.ts'
 
-export interface Lookup<T extends AnyTable = AnyTable> {
+interface Lookup<T extends AnyTable = AnyTable> {
   readonly table: T
   /** The column with the keys. */
   readonly by: string

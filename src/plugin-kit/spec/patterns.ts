@@ -70,7 +70,7 @@ export const matches = (pattern: Pattern | null, ...texts: readonly string[]): b
 
 const matcherOf = (pattern: Pattern | null) => (pattern === null ? null : (text: string) => matches(pattern, text))
 
-export interface DeliveryPatterns {
+interface DeliveryPatterns {
   readonly deploymentPattern?: string | null
   readonly productionPattern?: string | null
   readonly productionBranchPattern?: string | null

@@ -9,7 +9,7 @@ export interface PlanTask {
   readonly options: Readonly<Record<string, AnyValue>>
 }
 /** Stages run one after another; the tasks of one stage run at the same time. */
-export type Stage = readonly PlanTask[]
+type Stage = readonly PlanTask[]
 export type Plan = readonly Stage[]
 
 /** A row of the domain model that stands for a scope. */

@@ -15,7 +15,7 @@ import type { DomainType, Spelling, Subtask, TaskRun } from './subtask.ts'
 import type { TaskOptions } from './task-options.ts'
 import type { TokenRotation } from './token-rotation.ts'
 
-export interface ScopeSpec {
+interface ScopeSpec {
   readonly table: AnyTable
   readonly title: string
   /** Column with the name by which people know a scope; default: `full_name`, or `name`. */
@@ -54,7 +54,7 @@ export interface Referred {
   readonly by: readonly Reference[]
 }
 
-export interface Reference {
+interface Reference {
   readonly table: AnyTable
   /** Column of the table that is referred to → column of this one. */
   readonly columns: Readonly<Record<string, string>>

@@ -39,7 +39,7 @@ export interface Delivery {
   readonly isOfProject?: boolean
   readonly take: (inbox: Inbox, request: DeliveryRequest) => Promise<void>
 }
-export interface DeliveryRequest {
+interface DeliveryRequest {
   readonly params: Readonly<Record<string, string>>
   readonly body: unknown
   readonly url: string

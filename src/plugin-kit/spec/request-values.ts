@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { parseEnd, parseTime } from '../../database/time.ts'
 import { decimalOf, wholeOf } from '../../decimal.ts'
 import { messageOf } from '../../errors.ts'
-import { checkPathPattern, checkPattern } from '../../user-patterns.ts'
+import { checkPathPattern } from '../../user-patterns.ts'
 
 export const LONGEST = 100_000
 /** Engines count characters as JSON Schema does, not UTF-16 units as zod. */
@@ -53,8 +53,6 @@ const checkedBy = (check: (value: string) => void) =>
     }
     return value
   })
-/** A pattern in RE2 syntax. */
-export const pattern = checkedBy(checkPattern)
 /** A pattern in RE2 syntax for paths of this server. */
 export const pathPattern = checkedBy(checkPathPattern)
 
@@ -69,7 +67,7 @@ export const change = <Schema extends z.ZodType, Empty>(schema: Schema, empty: E
   nullish(schema).transform((value) => (value === null ? empty : value))
 
 /** The values without the fields that were not sent. */
-export type Present<Values> = { [Name in keyof Values]?: Exclude<Values[Name], undefined> }
+type Present<Values> = { [Name in keyof Values]?: Exclude<Values[Name], undefined> }
 export const present = <Values extends object>(values: Values): Present<Values> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Present<Values>
 

@@ -10,13 +10,13 @@ import type { RouteCost, RouteSize } from './route-size.ts'
 type Schema = z.ZodType | undefined
 type Value<S extends Schema> = S extends z.ZodType ? z.output<S> : undefined
 
-export interface RouteRequest<Params extends Schema, Query extends Schema, Body extends Schema> {
+interface RouteRequest<Params extends Schema, Query extends Schema, Body extends Schema> {
   readonly params: Value<Params>
   readonly query: Value<Query>
   readonly body: Value<Body>
 }
 
-export interface RouteSpec<Params extends Schema, Query extends Schema, Body extends Schema> {
+interface RouteSpec<Params extends Schema, Query extends Schema, Body extends Schema> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly summary: string
@@ -59,7 +59,7 @@ interface Change {
   readonly key: string
 }
 
-export interface ScopePlace {
+interface ScopePlace {
   readonly plugin: string
   readonly connectionId: number
   readonly scopeId?: string | undefined
@@ -73,7 +73,7 @@ export interface LastTasks {
 }
 
 /** Functions of the server that a route may use in any thread, on behalf of the caller. */
-export interface ThreadServer {
+interface ThreadServer {
   readonly database: Database
   /** Writes an audit entry for a change, in the transaction of the change. */
   record(inside: Database, change: Change & { readonly after: unknown }): Promise<void>

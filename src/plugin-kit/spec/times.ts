@@ -58,8 +58,14 @@ function offsetAt(time: number, zone: string): number {
   const format =
     formats.get(zone) ??
     new Intl.DateTimeFormat('en-US', {
-      ...{ timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
-      ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
     })
   formats.set(zone, format)
   const parts = Object.fromEntries(format.formatToParts(time).map(({ type, value }) => [type, Number(value)]))

@@ -17,7 +17,7 @@ import { ownerOf } from './family.ts'
 import { rotates, rotatingCredential, withTokenStore } from './rotating-tokens.ts'
 import { settingsTables } from './settings-tables.ts'
 
-export interface Secrets extends Pick<TaskRun, 'database'> {
+interface Secrets extends Pick<TaskRun, 'database'> {
   readonly decrypt?: TaskRun['decrypt'] | undefined
   readonly encrypt?: TaskRun['encrypt'] | undefined
 }

@@ -45,7 +45,9 @@ export function databaseBudgets(database: Database): BudgetStore {
           if (!row) return undefined
           const { remaining, reserved, next_at, is_probing, now } = row
           const before = {
-            ...{ remaining: Number(remaining), reserved: Number(reserved), next_at: Number(next_at) },
+            remaining: Number(remaining),
+            reserved: Number(reserved),
+            next_at: Number(next_at),
             is_probing: Boolean(is_probing),
           }
           const [after, answer] = body(before, Number(now))

@@ -6,7 +6,7 @@ import { subtaskStates } from '../../system/state.ts'
 import type { SubtaskKey } from '../spec/subtask.ts'
 
 /** A text that a subtask stores for its next run, if the time of the last success alone is not enough. */
-export interface RememberedText {
+interface RememberedText {
   read(): Promise<string | null>
   write(text: string): Promise<void>
   forget(): Promise<void>

@@ -32,7 +32,7 @@ export const connectionTable = (plugin: string, title: string, fields: Fields): 
   )
 
 const made = new WeakMap<PluginSpec, SettingsTables>()
-export interface SettingsTables {
+interface SettingsTables {
   readonly connections: AnyTable
   readonly scopeConfigs: AnyTable
   /** The fields of a stored row under their public names. */

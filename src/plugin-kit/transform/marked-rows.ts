@@ -8,7 +8,7 @@ import { inKeyOrder, type TableRow } from '../../database/table.ts'
 import { retrying, stampRow } from '../../database/write.ts'
 import { nextStamp } from './window.ts'
 
-export interface Mark {
+interface Mark {
   readonly table: string
   readonly params: string
 }
@@ -24,7 +24,7 @@ export interface MarkedRows {
   sweepUnless(table: AnyTable, column: string, needed: { table: AnyTable; column: string }): Promise<void>
 }
 
-export interface MarkedGathering<Item> {
+interface MarkedGathering<Item> {
   add(item: Item): void
   /** Writes the items added so far. Items that are added during the write belong to the next one. */
   send(): Promise<void>

@@ -19,7 +19,7 @@ import type { PluginSpec, Referred, SourceTask } from '../spec/plugin.ts'
 import { familyEntities } from '../task/family.ts'
 import { replacedRaws } from '../task/siblings.ts'
 
-export interface Sweep {
+interface Sweep {
   readonly tables: readonly AnyTable[]
   /** Only rows that were made from these raw tables. */
   readonly raws: readonly string[]

@@ -14,14 +14,14 @@ const BATCH_RECORDS = 1000
 const BATCH_BYTES = 2 << 20
 
 /** The origin of a row. It is stored with the row, and decides what replaces the row later. */
-export interface Origin {
+interface Origin {
   readonly params: string
   readonly table: string
   readonly id: number
   readonly remark?: string
 }
 
-export interface Transform<Item> {
+interface Transform<Item> {
   readonly subtaskKey: SubtaskKey
   readonly items: AsyncIterable<readonly Item[]>
   readonly expected?: number

@@ -11,7 +11,7 @@ import type { EntityTask } from '../spec/entity.ts'
 import { type Lookups, wholeTablesSay } from '../spec/lookups.ts'
 import type { SubtaskKey } from '../spec/subtask.ts'
 
-export interface Window {
+interface Window {
   /** Stamp for the rows of this run. It is later than the stamps of all earlier runs of the scope, whatever clocks say. */
   readonly stamp: Date
   /** Read rows with this stamp or a later one; null: all rows. */
@@ -29,7 +29,7 @@ export interface Window {
 }
 
 /** The rows that a pass may have to sweep: those of these tables that were made from these raw tables. */
-export interface Made {
+interface Made {
   readonly tables: readonly AnyTable[]
   readonly raws: readonly string[]
 }

@@ -25,7 +25,7 @@ export const applications = kit.table('applications', 'ArgocdApplication', {
   created_date: timestamp(),
   summary_images: json(),
 })
-export type Application = RowOf<typeof applications>
+type Application = RowOf<typeof applications>
 type Rules = ReturnType<typeof rules>
 
 export const table = kit.tableMaker<Application, Rules>()
@@ -34,7 +34,7 @@ export const entity = kit.entityMaker<Application, Rules>((each, scope) =>
 )
 
 /** Splits the name of a scope into namespace and name. */
-export function partsOf(called: string): { readonly name: string; readonly namespace: string | undefined } {
+function partsOf(called: string): { readonly name: string; readonly namespace: string | undefined } {
   const at = called.indexOf('/')
   return at < 0
     ? { name: called, namespace: undefined }

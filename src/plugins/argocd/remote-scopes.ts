@@ -36,7 +36,12 @@ export const remoteScopes: RemoteScopes = {
 }
 
 const groupOf = (name: string): RemoteEntry => ({
-  ...{ type: 'group', parentId: null, id: name, name, fullName: name, data: null },
+  type: 'group',
+  parentId: null,
+  id: name,
+  name,
+  fullName: name,
+  data: null,
 })
 
 function entryOf(application: RawRecord, own: string): RemoteEntry {

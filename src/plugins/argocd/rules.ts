@@ -20,7 +20,7 @@ export const scopeConfigFields: Fields = {
 }
 
 /** The names and places of an application by which a pattern can recognise its environment. */
-export interface Place {
+interface Place {
   readonly name: string
   readonly namespace: string
   readonly project: string

@@ -84,14 +84,18 @@ export function syncValues(record: RawRecord): SyncValues {
   }
   const { phase = '', startedAt, finishedAt, message, syncResult, operation } = record
   return {
-    ...{ phase, message, initiatedBy: operation?.initiatedBy, resources: resourcesIn(syncResult) },
-    ...{ started: startedAt, finished: isOver(record) ? finishedAt : null },
+    phase,
+    message,
+    initiatedBy: operation?.initiatedBy,
+    resources: resourcesIn(syncResult),
+    started: startedAt,
+    finished: isOver(record) ? finishedAt : null,
   }
 }
 const resourcesIn = (syncResult: RawRecord): readonly RawRecord[] =>
   Array.isArray(syncResult?.resources) ? syncResult.resources : []
 
-export interface DeployedSource {
+interface DeployedSource {
   readonly repo_url: string
   readonly revision: string
   readonly path: string

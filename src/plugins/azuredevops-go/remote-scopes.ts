@@ -28,7 +28,7 @@ async function ask({ client, signal }: RemoteQuestion, request: ReturnType<typeo
   return body?.value ?? []
 }
 
-export const repositoryEntry = (repository: RawRecord, organization: string, parentId: string | null): RemoteEntry => {
+const repositoryEntry = (repository: RawRecord, organization: string, parentId: string | null): RemoteEntry => {
   const place = { organization, project: String(repository.project?.name) }
   return {
     type: 'scope',
@@ -37,9 +37,14 @@ export const repositoryEntry = (repository: RawRecord, organization: string, par
     name: repository.name,
     fullName: `${groupId(place)}/${repository.name}`,
     data: {
-      ...{ id: repository.id, type: NATIVE, name: repository.name, ...common(place) },
-      ...{ url: repository.webUrl, remoteUrl: withoutUser(repository.remoteUrl ?? '') },
-      ...{ isFork: repository.isFork ?? false, isPrivate: repository.project?.visibility === 'private' },
+      id: repository.id,
+      type: NATIVE,
+      name: repository.name,
+      ...common(place),
+      url: repository.webUrl,
+      remoteUrl: withoutUser(repository.remoteUrl ?? ''),
+      isFork: repository.isFork ?? false,
+      isPrivate: repository.project?.visibility === 'private',
     },
   }
 }
@@ -157,8 +162,13 @@ function externalEntry(
     name: title,
     fullName: `${groupId(place)}/${title}`,
     data: {
-      ...{ id, type, name: title, externalId, ...common(place) },
-      ...{ url: properties?.webUrl ?? properties?.manageUrl ?? url, remoteUrl: properties?.cloneUrl ?? url },
+      id,
+      type,
+      name: title,
+      externalId,
+      ...common(place),
+      url: properties?.webUrl ?? properties?.manageUrl ?? url,
+      remoteUrl: properties?.cloneUrl ?? url,
       isPrivate: String(properties?.isPrivate).toLowerCase() === 'true',
     },
   }

@@ -37,7 +37,12 @@ export const remoteScopes: RemoteScopes = {
 }
 
 const groupOf = ({ key, name }: RawRecord): RemoteEntry => ({
-  ...{ type: 'group', parentId: null, id: key, name, fullName: name, data: null },
+  type: 'group',
+  parentId: null,
+  id: key,
+  name,
+  fullName: name,
+  data: null,
 })
 
 function scopeOf(plan: RawRecord, group: string | null): RemoteEntry {

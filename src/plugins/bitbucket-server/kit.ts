@@ -16,7 +16,7 @@ export const repos = table('repos', 'BitbucketServerRepo', {
   created_date: timestamp(),
   updated_date: timestamp(),
 })
-export type Repo = RowOf<typeof repos>
+type Repo = RowOf<typeof repos>
 
 /** Tables with a column for the repository are filtered by it. Others join a table that has one. */
 export const entity = kit.entityMaker<Repo, ReturnType<typeof rules>>(({ columns }, { bitbucket_id }) =>

@@ -18,7 +18,7 @@ export const repos = table('repos', 'BitbucketRepo', {
   created_date: timestamp(),
   updated_date: timestamp(),
 })
-export type Repo = RowOf<typeof repos>
+type Repo = RowOf<typeof repos>
 
 export const paramsOf = (connectionId: number, { bitbucket_id }: Pick<Repo, 'bitbucket_id'>) => ({
   ConnectionId: connectionId,

@@ -15,7 +15,12 @@ export const collectRepository: ExtraStep = {
     if (status !== 200 || typeof body?.full_name !== 'string') return 0
     const { name, HTMLUrl, description, owner, language, cloneUrl, updatedDate } = scopeOf(body)
     await refreshScope(task, {
-      ...{ name, html_url: HTMLUrl, description, owner, language, clone_url: cloneUrl },
+      name,
+      html_url: HTMLUrl,
+      description,
+      owner,
+      language,
+      clone_url: cloneUrl,
       updated_date: updatedDate ? new Date(updatedDate) : null,
     })
     return 1

@@ -7,7 +7,7 @@ const LISTS = [
   ['OTHER', 'issueStatusOther'],
 ] as const
 
-export const wordsIn = (list: unknown): string[] =>
+const wordsIn = (list: unknown): string[] =>
   String(list ?? '')
     .split(',')
     .map((word) => word.trim())

@@ -11,7 +11,7 @@ export const projects = kit.table('projects', 'CircleciProject', {
   name: string(),
   organization_id: string(100, () => ''), // never filled by DevLake, although the API sends it
 })
-export type Project = RowOf<typeof projects>
+type Project = RowOf<typeof projects>
 type Rules = ReturnType<typeof deliveryRules>
 export const table = kit.tableMaker<Project, Rules>()
 

@@ -19,7 +19,7 @@ import {
 export type Values = Readonly<Record<string, string | boolean | null>>
 
 /** The owner of the imported rows: a board, or a project of a test tool. */
-export interface Owner {
+interface Owner {
   /** Names of the fields of the upload. */
   readonly idField: 'boardId' | 'qaProjectId'
   readonly nameField: 'boardName' | 'qaProjectName'
@@ -38,7 +38,7 @@ const QA_PROJECT: Owner = {
 }
 
 /** The rows that are deleted before a full import. */
-export interface Clearing {
+interface Clearing {
   /** Tables, each with the column that names the member (an issue or a sprint) or, if there are no `links`, the owner. */
   readonly parts: readonly (readonly [table: AnyTable, column: string])[]
   /** For members that belong to boards. A member that also belongs to another board is not touched. */
@@ -70,13 +70,13 @@ export interface CsvFile {
   readonly clears: Clearing
 }
 /** A column with a person's name, and the column that gets the id of an account with that name. */
-export interface Person {
+interface Person {
   readonly name: string
   readonly id: string
   /** Only on lines for which this holds. */
   readonly when?: (values: Values) => boolean
 }
-export interface List {
+interface List {
   readonly table: AnyTable
   /** The column that holds the id of the line. */
   readonly by: string

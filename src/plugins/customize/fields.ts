@@ -43,13 +43,13 @@ export const FIELD_TYPES = {
 } satisfies Record<string, Column>
 export type FieldType = keyof typeof FIELD_TYPES
 
-export interface NewField {
+interface NewField {
   readonly columnName: string
   readonly displayName: string
   readonly dataType: FieldType
   readonly description?: string | undefined
 }
-export interface Field {
+interface Field {
   readonly columnName: string
   readonly displayName: string
   readonly dataType: string

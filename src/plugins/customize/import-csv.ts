@@ -21,7 +21,7 @@ import {
 import { type CsvFile, csvAccountId, type Values } from './csv-files.ts'
 import { type Database, withFields } from './fields.ts'
 
-export interface ImportTarget {
+interface ImportTarget {
   readonly ownerId: string
   /** If a name is given, the row of the owner is written. */
   readonly ownerName?: string | undefined

@@ -195,7 +195,11 @@ export const mappingRoutes: readonly Route[] = [
     run: async ({ query: { rawTable, table, path, dataType, ...scope } }, server) => {
       const { records } = await server.sampleRecords(scope, rawTable)
       return previewValues(server.database, {
-        ...{ table: domainTable(table), rawTable, path, dataType, params: await server.paramsOf(scope) },
+        table: domainTable(table),
+        rawTable,
+        path,
+        dataType,
+        params: await server.paramsOf(scope),
         documents: new Map(records.map(({ id, document }) => [id, document])),
       })
     },

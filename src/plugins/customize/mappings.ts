@@ -4,7 +4,7 @@ import type { Plan, PlanTask } from '../../plugin-kit/index.ts'
 import { readPath } from './json-path.ts'
 
 /** A field and the source of its values. */
-export interface Mapping {
+interface Mapping {
   readonly table: string
   readonly field: string
   readonly rawTable: string

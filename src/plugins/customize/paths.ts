@@ -1,7 +1,7 @@
 /** Finds the paths at which documents hold values, in the syntax of `json-path.ts`, and describes those values. */
 import type { FieldType } from './fields.ts'
 
-export interface FoundPath {
+interface FoundPath {
   readonly path: string
   /** The keys on the path. `#` means each element of a list. */
   readonly keys: readonly string[]
@@ -13,7 +13,7 @@ export interface FoundPath {
   /** The type of a field that can hold all of the values. */
   readonly suggestion: FieldType
 }
-export type ValueType = 'text' | 'number' | 'boolean' | 'list'
+type ValueType = 'text' | 'number' | 'boolean' | 'list'
 
 const MOST_PATHS = 3000
 const DEEPEST = 12

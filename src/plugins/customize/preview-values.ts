@@ -8,14 +8,14 @@ import { among, onePiece } from '../../plugin-kit/index.ts'
 import { type Database, FIELD_TYPES, type FieldType } from './fields.ts'
 import { readPath } from './json-path.ts'
 
-export interface PreviewedValue {
+interface PreviewedValue {
   /** The key of the domain row. */
   readonly key: string
   readonly value: unknown
   /** The reason why the value does not fit. Null if it fits. */
   readonly problem: string | null
 }
-export interface PreviewedValues {
+interface PreviewedValues {
   /** The number of rows that were looked at. */
   readonly rows: number
   readonly filled: number

@@ -78,7 +78,7 @@ const isSame = (bytes: Buffer, one: Part, other: Part): boolean => {
 }
 
 /** Reads the message that begins at `start`. The commit ends at `end`. */
-export type MessageReader = (bytes: Buffer, start: number, end: number, encoding: Encoding) => string
+type MessageReader = (bytes: Buffer, start: number, end: number, encoding: Encoding) => string
 
 /** Returns a function that parses a commit between the start of its headers and its end. */
 export function commitParser(messageOf: MessageReader) {

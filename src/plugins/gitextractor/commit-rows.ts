@@ -6,7 +6,7 @@ import { accounts } from '../../domain/people.ts'
 import { type MarkedRows, rowShape } from '../../plugin-kit/index.ts'
 import { type Commit, dateOf, type Person } from './commit-parser.ts'
 
-export interface ChangedFile {
+interface ChangedFile {
   readonly sha: string
   readonly id: string
   readonly path: string
@@ -36,7 +36,7 @@ export const accountRow = (person: Person): TableRow =>
 /** A commit may name the same parent twice. */
 const distinct = (parents: readonly string[]) => (parents.length < 2 ? parents : [...new Set(parents)].sort())
 
-export interface CommitTables {
+interface CommitTables {
   /** Adds a commit and returns its number of rows. Commits must come in the order of their shas, which is first in the keys of these tables. */
   add(commit: CountedCommit): number
   /** Writes the rows that were added so far. */

@@ -5,7 +5,7 @@ import { accountId, accountRow, type CountedCommit, fileId, openCommitTables } f
 import type { Components } from './components.ts'
 import type { GitTask } from './options.ts'
 
-export interface CommitWriter {
+interface CommitWriter {
   /** Begins a commit, to which the files that follow belong. With null, those files are ignored. */
   begin(commit: Commit | null): void
   readonly file: LogVisitor['file']

@@ -3,7 +3,7 @@ import { repoCommits } from '../../domain/code.ts'
 import { openRememberedText } from '../../plugin-kit/index.ts'
 import type { GitTask } from './options.ts'
 
-export interface Coverage {
+interface Coverage {
   /** Everything that can be reached from these is stored. Null: nothing is, or it was stored with other settings. */
   readonly tips: readonly string[] | null
   /** No pass has stored anything of this repository yet. */

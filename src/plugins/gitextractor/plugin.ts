@@ -24,7 +24,12 @@ function planHistory(scope: PlannedScope): PlanTask | undefined {
     plugin: 'gitextractor',
     subtasks: [],
     options: {
-      ...{ url, name: title, fullName: title, repoId, connectionId, pluginName },
+      url,
+      name: title,
+      fullName: title,
+      repoId,
+      connectionId,
+      pluginName,
       ...(Array.isArray(excluded) && excluded.length > 0 && { excludeFileExtensions: excluded }),
     },
   }

@@ -4,7 +4,7 @@ import { UserError } from '../../errors.ts'
 import { ClosedAddress, createTransport, curlPin, openAddresses, safeUrl, taskConfig } from '../../plugin-kit/index.ts'
 import { isHttp } from './options.ts'
 
-export interface Route {
+interface Route {
   /** The address after redirects. */
   readonly url: string
   /** Configuration for git. */

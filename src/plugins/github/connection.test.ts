@@ -89,7 +89,11 @@ describe('a connection to GitHub', () => {
       })
     })
     const settings = {
-      ...{ authMethod: 'AppKey', endpoint, appId: '7', installationId: 70, secretKey: appKeys().privateKey },
+      authMethod: 'AppKey',
+      endpoint,
+      appId: '7',
+      installationId: 70,
+      secretKey: appKeys().privateKey,
       proxy: `http://127.0.0.1:${await listen(proxy)}/pasted/page`,
     }
     const client = openClient(githubSpec, settings)

@@ -22,7 +22,10 @@ const timeOf = (text: unknown): Date | null => {
 }
 const changeOf = ({ github_updated_at }: RawRecord): Date | null => github_updated_at
 const changed = (record: RawRecord, table: News['table'], key = 'github_id'): News => ({
-  ...{ table, where: { [key]: record.id }, timeOf: changeOf, at: timeOf(record.updated_at) },
+  table,
+  where: { [key]: record.id },
+  timeOf: changeOf,
+  at: timeOf(record.updated_at),
 })
 
 const pullRequestInput = ({ number, id }: RawRecord) => ({ Number: number, GithubId: id })

@@ -34,9 +34,16 @@ const told = (values: Record<string, unknown>) =>
 /** Fields that issues and merge requests share, named as in their lists. */
 const common = ({ object_attributes: sent, labels, assignees }: RawRecord) =>
   told({
-    ...{ id: sent.id, iid: sent.iid, title: sent.title, description: sent.description, state: sent.state },
-    ...{ web_url: sent.url, labels: titlesOf(labels ?? sent.labels), assignees },
-    ...{ created_at: timeText(sent.created_at) ?? undefined, updated_at: timeText(sent.updated_at) ?? undefined },
+    id: sent.id,
+    iid: sent.iid,
+    title: sent.title,
+    description: sent.description,
+    state: sent.state,
+    web_url: sent.url,
+    labels: titlesOf(labels ?? sent.labels),
+    assignees,
+    created_at: timeText(sent.created_at) ?? undefined,
+    updated_at: timeText(sent.updated_at) ?? undefined,
   })
 
 /** The person who opens it is its author. For later changes the delivery has only the id of the author. */

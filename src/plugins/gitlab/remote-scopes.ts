@@ -23,7 +23,7 @@ const groupEntry = ({ id, name, full_path }: RawRecord, parentId: string | null)
   data: null,
 })
 
-export const projectEntry = (project: RawRecord, parentId: string | null): RemoteEntry => ({
+const projectEntry = (project: RawRecord, parentId: string | null): RemoteEntry => ({
   type: 'scope',
   parentId,
   id: String(project.id),
@@ -75,7 +75,10 @@ export const remoteScopes: RemoteScopes = {
     }
     const path = own ? `/users/${own}/projects` : `/groups/${encodeURIComponent(group ?? '')}/projects`
     const projects: RawRecord[] = await ask(question, path, {
-      ...{ page: number, per_page, archived: false, min_access_level: LEAST_ACCESS },
+      page: number,
+      per_page,
+      archived: false,
+      min_access_level: LEAST_ACCESS,
       ...(!own && { include_subgroups: false }),
     })
     const children = projects.map((each) => projectEntry(each, group ?? null))

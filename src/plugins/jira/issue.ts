@@ -113,7 +113,7 @@ export const issues = table('issues', 'JiraIssue', {
   due_date: timestamp(dueDate),
   fix_versions: names('fields.fixVersions'),
 })
-export type Issue = RowOf<typeof issues>
+type Issue = RowOf<typeof issues>
 
 /** Values of the issue that the records inside it do not have. */
 export interface OfIssue {

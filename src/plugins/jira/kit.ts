@@ -37,7 +37,7 @@ export const entity = kit.entityMaker<Board, Rules, Server>((table, { board_id }
 /** Raw tables with whole issues. Most tables get their rows from them, and some get more from a raw table of their own. */
 export const ISSUE_SOURCES = ['jira_api_issues', 'jira_api_epics']
 
-export interface Server {
+interface Server {
   readonly isCloud: boolean
   readonly majorVersion: number
   /** The time zone of the user that the connection logs in as, in which JQL reads times. */

@@ -10,7 +10,7 @@ import { type Csv, lineError, onLine, requireColumns, retrying, type TaskRun, wr
 
 type Database = TaskRun['database']
 /** Cells by the column of the file. */
-export type FileRow = Readonly<Record<string, string | number>>
+type FileRow = Readonly<Record<string, string | number>>
 
 export interface OrgFile {
   readonly name: string

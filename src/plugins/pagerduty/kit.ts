@@ -10,7 +10,7 @@ export const services = table('services', 'Service', {
   url: text('html_url'),
   name: text(),
 })
-export type Service = RowOf<typeof services>
+type Service = RowOf<typeof services>
 
 export const entity = kit.entityMaker<Service, unknown>(({ columns }, { id }) =>
   'service_id' in columns ? { service_id: id } : {},

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-export interface CodeBlock {
+interface CodeBlock {
   readonly issue_key: string
   readonly component: string
   readonly start_line: number

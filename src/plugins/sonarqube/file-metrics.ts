@@ -42,7 +42,7 @@ const additional = {
   effort_to_reach_maintainability_rating_a: count('effort_to_reach_maintainability_rating_a'),
   num_of_lines: count('lines'),
 }
-export const HALVES = { main: Object.keys(main), additional: Object.keys(additional) }
+const HALVES = { main: Object.keys(main), additional: Object.keys(additional) }
 type Half = keyof typeof HALVES
 
 /** As in DevLake, a hash, because the key of a file may be longer than an id. */

@@ -28,6 +28,10 @@ export const remoteScopes: RemoteScopes = {
 }
 
 const entryOf = ({ key, name, qualifier = 'TRK', visibility = '', analysisDate = null }: RawRecord): RemoteEntry => ({
-  ...{ type: 'scope', parentId: null, id: key, name, fullName: name },
+  type: 'scope',
+  parentId: null,
+  id: key,
+  name,
+  fullName: name,
   data: { projectKey: key, name, qualifier, visibility, lastAnalysisDate: analysisDate, revision: '' },
 })

@@ -13,7 +13,7 @@ const YEARS_BACK = 5
 const AT_ONCE = 50
 
 /** The values by project and metric, in their JSON form. */
-export type MetricProof = ReadonlyMap<string, unknown>
+type MetricProof = ReadonlyMap<string, unknown>
 
 export async function proveMetrics(context: Measured, now: Date): Promise<MetricProof> {
   const { database } = context

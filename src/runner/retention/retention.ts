@@ -14,8 +14,8 @@ import { deleteOldRuns } from './old-runs.ts'
 import { emptyOldPayloads, type RemovedRows } from './raw-payloads.ts'
 
 /** 0 means that data is kept for ever. */
-export type KeptDays = Readonly<Pick<Config, 'rawRetentionDays' | 'runRetentionDays'>>
-export interface RemovedLayer {
+type KeptDays = Readonly<Pick<Config, 'rawRetentionDays' | 'runRetentionDays'>>
+interface RemovedLayer {
   readonly layer: 'raw' | 'runs'
   /** Older data is deleted. */
   readonly before: Date
@@ -30,7 +30,7 @@ export interface RetentionReport {
   readonly changed: readonly string[]
 }
 
-export type RetentionContext = Pick<ServiceContext, 'database' | 'plugins'>
+type RetentionContext = Pick<ServiceContext, 'database' | 'plugins'>
 
 const DAY_MS = 86_400_000
 class Undone extends Error {}

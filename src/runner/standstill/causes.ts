@@ -38,7 +38,10 @@ const OF_MACHINE = { isOwn: true, isOfMachine: true }
 
 export const CAUSES: Readonly<Record<CauseName, Cause>> = {
   no_worker: {
-    ...{ check: 'runner', title: 'No worker takes tasks.', severities: ['critical'], ...KNOWN_TO_SERVERS },
+    check: 'runner',
+    title: 'No worker takes tasks.',
+    severities: ['critical'],
+    ...KNOWN_TO_SERVERS,
     find(facts) {
       const queue = knownQueue(facts)
       if (!queue) return []
@@ -55,7 +58,10 @@ export const CAUSES: Readonly<Record<CauseName, Cause>> = {
   },
 
   database_slow: {
-    ...{ check: 'database', title: 'The database is slow.', severities: ['critical', 'warning'], ...KNOWN_TO_ALL },
+    check: 'database',
+    title: 'The database is slow.',
+    severities: ['critical', 'warning'],
+    ...KNOWN_TO_ALL,
     find({ database: { statementSeconds, failure } }, { slowStatementMs }) {
       const about = { subject: '' }
       if (statementSeconds === undefined) {
@@ -70,7 +76,10 @@ export const CAUSES: Readonly<Record<CauseName, Cause>> = {
   },
 
   database_read_only: {
-    ...{ check: 'database', title: 'The database accepts no changes.', severities: ['critical'], ...KNOWN_TO_ALL },
+    check: 'database',
+    title: 'The database accepts no changes.',
+    severities: ['critical'],
+    ...KNOWN_TO_ALL,
     find({ database: { refusesChanges } }) {
       if (refusesChanges === '') return []
       const remedy = 'Make it accept changes again, or set DB_URL to the server that does; runs continue by themselves.'
@@ -79,7 +88,10 @@ export const CAUSES: Readonly<Record<CauseName, Cause>> = {
   },
 
   disk_full: {
-    ...{ check: 'disk', title: 'A disk is full, or nearly.', severities: ['critical', 'warning'], ...OF_MACHINE },
+    check: 'disk',
+    title: 'A disk is full, or nearly.',
+    severities: ['critical', 'warning'],
+    ...OF_MACHINE,
     find({ disk }, { fullBytes, fullShare, nearlyFullBytes, nearlyFullShare }) {
       if (!disk) return []
       const { folder, freeBytes, sizeBytes } = disk
@@ -93,7 +105,10 @@ export const CAUSES: Readonly<Record<CauseName, Cause>> = {
   },
 
   clock_off: {
-    ...{ check: 'clock', title: 'A clock is wrong.', severities: ['warning'], ...OF_MACHINE },
+    check: 'clock',
+    title: 'A clock is wrong.',
+    severities: ['warning'],
+    ...OF_MACHINE,
     find({ database: { clockOffsetSeconds = 0 } }, { clockOffMs }) {
       if (Math.abs(clockOffsetSeconds) * 1000 <= clockOffMs) return []
       const side = clockOffsetSeconds > 0 ? 'ahead of' : 'behind'
@@ -105,7 +120,10 @@ export const CAUSES: Readonly<Record<CauseName, Cause>> = {
   },
 
   queue_not_moving: {
-    ...{ check: 'runner', title: 'Runs wait, and nobody continues them.', severities: ['critical'], ...KNOWN_TO_ALL },
+    check: 'runner',
+    title: 'Runs wait, and nobody continues them.',
+    severities: ['critical'],
+    ...KNOWN_TO_ALL,
     find(facts) {
       const queue = knownQueue(facts)
       return queue ? [...notTakenOver(queue), ...notTaken(queue), ...leftByWorkers(queue)] : []
@@ -113,7 +131,10 @@ export const CAUSES: Readonly<Record<CauseName, Cause>> = {
   },
 
   source_refuses: {
-    ...{ check: 'sources', title: 'A source refuses every request.', severities: ['warning'], ...OF_MACHINE },
+    check: 'sources',
+    title: 'A source refuses every request.',
+    severities: ['warning'],
+    ...OF_MACHINE,
     find: ({ refusals }) =>
       [...Map.groupBy(refusals, ({ connection }) => connection)].map(([connection, own]) => {
         const seconds = Math.max(...own.map((each) => each.seconds))

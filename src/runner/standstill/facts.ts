@@ -8,12 +8,12 @@ import { servers } from '../../system/runs.ts'
 import type { QueueFacts } from './queue-facts.ts'
 import type { Refusal } from './refusals.ts'
 
-export interface DiskFacts {
+interface DiskFacts {
   readonly folder: string
   readonly freeBytes: number
   readonly sizeBytes: number
 }
-export interface DatabaseFacts {
+interface DatabaseFacts {
   /** Undefined when the database did not answer, for the reason in `failure`. */
   readonly statementSeconds: number | undefined
   readonly failure: string
@@ -34,11 +34,18 @@ export interface Facts {
 }
 
 const UNKNOWN: DatabaseFacts = {
-  ...{ statementSeconds: undefined, failure: '', refusesChanges: '', clockOffsetSeconds: undefined },
+  statementSeconds: undefined,
+  failure: '',
+  refusesChanges: '',
+  clockOffsetSeconds: undefined,
 }
 /** The facts before anything was checked. */
 export const NOTHING: Facts = {
-  ...{ disk: undefined, database: UNKNOWN, queue: undefined, refusals: [], needsWorkers: false },
+  disk: undefined,
+  database: UNKNOWN,
+  queue: undefined,
+  refusals: [],
+  needsWorkers: false,
 }
 
 export async function readDisk(folder: string): Promise<DiskFacts | undefined> {

@@ -15,7 +15,7 @@ export interface LookOptions {
   /** The clock of this machine. */
   readonly clock?: () => number
 }
-export interface Look {
+interface Look {
   now(): Promise<Facts>
   /** True when it is known of every server and worker whether it is alive. */
   isSure(): boolean

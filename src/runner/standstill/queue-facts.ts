@@ -8,7 +8,7 @@ import { pipelineLeases, servers } from '../../system/runs.ts'
 import { openRuns } from '../workers/task-runs.ts'
 import type { Told } from './standing.ts'
 
-export interface Member {
+interface Member {
   readonly kind: 'server' | 'worker'
   readonly host: string
   readonly isAlive: boolean
@@ -36,7 +36,7 @@ export interface QueueFacts {
   readonly taken: number
 }
 
-export type QueueReader = (secondsOff: number) => Promise<QueueFacts>
+type QueueReader = (secondsOff: number) => Promise<QueueFacts>
 
 const MOST_NAMED = 100
 const MOST_NOTES = 3

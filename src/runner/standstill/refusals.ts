@@ -15,7 +15,7 @@ export interface Refusal {
 const REFUSING = new Set([0, 401, 403, 407, 408, 425, 429])
 const isRefusal = (status: number) => REFUSING.has(status) || status >= 500
 
-export interface Refusals {
+interface Refusals {
   now(): readonly Refusal[]
   /** Forgets all other tasks, which have ended without an event. */
   keep(tasks: ReadonlySet<number>): void

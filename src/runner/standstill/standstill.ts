@@ -27,7 +27,7 @@ export interface Standstill {
   start(): void
   stop(): Promise<void>
 }
-export interface StandstillOptions extends LookOptions {
+interface StandstillOptions extends LookOptions {
   /** Only for tests; users cannot set them. */
   readonly thresholds?: Partial<Thresholds>
 }

@@ -17,7 +17,7 @@ import { LEASE_MS, watchServers } from '../servers.ts'
 import type { TaskDispatch, TaskOutcome } from '../task-dispatch.ts'
 import { isRunning, outcomeOf, type TaskRun, withdrawRun, writeRun } from './task-runs.ts'
 
-export interface QueueDispatchOptions {
+interface QueueDispatchOptions {
   readonly database: Database
   readonly log: Logger
   /** The version of this code. */

@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.ts'
 import { servers } from '../../system/runs.ts'
 import { isRunning, openRuns, type TaskRun } from './task-runs.ts'
 
-export interface QueueState {
+interface QueueState {
   readonly runTasksOn: Config['runTasksOn']
   readonly servers: readonly { readonly host: string; readonly version: string }[]
   readonly workers: readonly WorkerState[]
@@ -43,7 +43,11 @@ export async function readQueue({ kysely }: Database, { runTasksOn }: Pick<Confi
     workers: members
       .filter(({ role }) => role === 'worker')
       .map(({ holder, host, version, concurrency, is_draining: isDraining, created_at: since }) => ({
-        ...{ host, version, concurrency, isDraining, since },
+        host,
+        version,
+        concurrency,
+        isDraining,
+        since,
         tasks: (running.get(holder) ?? []).map(taskOf),
       })),
     waiting: [...waiting]
@@ -58,5 +62,9 @@ export async function readQueue({ kysely }: Database, { runTasksOn }: Pick<Confi
 
 const MOST_NOTES = 5
 const taskOf = ({ task_id: id, pipeline_id: pipelineId, plugin, project, updated_at: since }: TaskRun) => ({
-  ...{ id, pipelineId, plugin, project, since },
+  id,
+  pipelineId,
+  plugin,
+  project,
+  since,
 })

@@ -14,7 +14,7 @@ export interface LogName {
   readonly pipelineId: number
   readonly taskId: number
 }
-export interface StoredPiece {
+interface StoredPiece {
   readonly id: number
   readonly place: string
   readonly endsAt: number
@@ -129,7 +129,10 @@ export async function storedPieces(
   )
   return Promise.all(
     rows.map(async ({ id, place, ends_at: endsAt, content }) => ({
-      ...{ id, place, endsAt, text: await promisify(gunzip)(content) },
+      id,
+      place,
+      endsAt,
+      text: await promisify(gunzip)(content),
     })),
   )
 }

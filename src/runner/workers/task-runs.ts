@@ -14,7 +14,7 @@ import { BEGUN, type HandedTask, type TaskOutcome } from '../task-dispatch.ts'
 
 export type TaskRun = RowOf<typeof taskRuns>
 /** One attempt at a task. */
-export type Attempt = Pick<TaskRun, 'task_id' | 'token'>
+type Attempt = Pick<TaskRun, 'task_id' | 'token'>
 
 export const isRunning = ({ worker, outcome }: TaskRun): boolean => worker !== '' && outcome === ''
 export const outcomeOf = ({ outcome }: TaskRun): TaskOutcome | undefined =>
@@ -38,7 +38,15 @@ export async function writeRun({ kysely }: Database, task: HandedTask, version: 
     .execute()
   const position = await nextPosition(kysely, project)
   const row = {
-    ...{ task_id, token: randomUUID(), pipeline_id, project, plugin, position, leases, coordinator, version },
+    task_id,
+    token: randomUUID(),
+    pipeline_id,
+    project,
+    plugin,
+    position,
+    leases,
+    coordinator,
+    version,
     is_alone,
   }
   try {
@@ -182,7 +190,7 @@ export const endRun = (database: Database, run: TaskRun, worker: string, outcome
     return true
   })
 
-export const storeOutcome = async (
+const storeOutcome = async (
   queries: Queries,
   { task_id, token }: Attempt,
   worker: string,

@@ -167,7 +167,13 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
     const connection = connectionOfTask(plugins, { plugin: task.plugin, options: optionsOfTask(task, secrets) })
     const { coordinator: leaseHolder, pipeline_id: pipelineId, project } = run
     const handed = {
-      ...{ id: task.id, plugin: task.plugin, connection, pipelineId, project, leaseHolder, leases: [] },
+      id: task.id,
+      plugin: task.plugin,
+      connection,
+      pipelineId,
+      project,
+      leaseHolder,
+      leases: [],
       isAlone: run.is_alone,
     }
     const outcome = await threads.run(handed, signal, begin)

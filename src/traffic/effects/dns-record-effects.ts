@@ -163,14 +163,14 @@ export function changeInSync(context: EffectContext, share: number): Effect {
 const nowOf = ({ now }: EffectContext): Date => now?.() ?? new Date()
 
 /** Seconds for which resolvers may still answer with the previous records. */
-export function ttlLeft(context: EffectContext): number {
+function ttlLeft(context: EffectContext): number {
   const { inSyncAt, ttlSeconds = 0 } = stateOf(context) ?? {}
   if (inSyncAt === undefined) return 0
   return Math.max(0, Math.ceil((Date.parse(inSyncAt) + ttlSeconds * 1000 - nowOf(context).getTime()) / 1000))
 }
 
 /** Only for the way back. It is not waited for, because somebody is waiting and the important part is done. */
-export function ttlOver(context: EffectContext): Effect {
+function ttlOver(context: EffectContext): Effect {
   return {
     name: 'dns-ttl',
     isInstant: true,

@@ -10,7 +10,10 @@ export function gitBack(context: EffectContext): readonly Effect[] {
   if (git === undefined || (knownArn(context) === undefined && !hasLostMemory(row()))) return []
   const { namespace, ingress } = plan.current
   const subject = () => ({
-    ...{ route: plan.route?.name, namespace, ingress: ingress.name, actionName: plan.actionName },
+    route: plan.route?.name,
+    namespace,
+    ingress: ingress.name,
+    actionName: plan.actionName,
     wanted: actionBack(context),
   })
   // The process that had the switch until now may be about to push what it prepared before.

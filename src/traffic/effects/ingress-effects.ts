@@ -58,7 +58,10 @@ function change(
   const { step, state } = row()
   if (changeIngress !== undefined)
     return changeIngress(ingress, edit, {
-      ...{ dryRun, overridesDrift, isRollback: state === 'rolling-back', step },
+      dryRun,
+      overridesDrift,
+      isRollback: state === 'rolling-back',
+      step,
       route: plan.route?.name,
     })
   const { namespace, ingress: own } = plan.current

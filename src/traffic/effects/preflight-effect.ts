@@ -26,7 +26,12 @@ export async function readFacts(context: EffectContext): Promise<LiveFacts> {
   const hostname = loadBalancerHostname(currentIngress)
   const loadBalancer = hostname === undefined ? undefined : await balancer.loadBalancer(hostname)
   return {
-    ...{ currentIngress, targetIngress, currentService, targetService, actionService, loadBalancer },
+    currentIngress,
+    targetIngress,
+    currentService,
+    targetService,
+    actionService,
+    loadBalancer,
     targetGroup: existing,
     currentGroup: await currentGroup(context),
   }

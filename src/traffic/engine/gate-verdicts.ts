@@ -56,7 +56,11 @@ async function judgeCheck(
     return { gate: name, verdict: 'pending', message: 'the step is not in force yet', asks: gateWords(gate) }
   const until = new Date(row.verified_at.getTime() + step.dwellSeconds * 1000)
   const context = {
-    ...{ database: engine.database, plan, since: row.verified_at, until, isApproved: row.approved_at !== null },
+    database: engine.database,
+    plan,
+    since: row.verified_at,
+    until,
+    isApproved: row.approved_at !== null,
     now: engine.now(),
     isUnderLoad: step.weights.target > 0,
     async samples(metric: MetricGate) {

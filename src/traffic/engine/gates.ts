@@ -6,7 +6,7 @@ import { gateWords } from '../model/words.ts'
 import type { Health } from '../vendors/balancer.ts'
 import { judgeSamples, type MetricGate, type Sample } from './metric-gates.ts'
 
-export type Verdict = 'pass' | 'fail' | 'inconclusive' | 'pending'
+type Verdict = 'pass' | 'fail' | 'inconclusive' | 'pending'
 
 export interface GateResult {
   /** The kind of the gate, and what distinguishes it from others of its kind. */
@@ -41,7 +41,9 @@ export function gateName(gate: Gate): string {
 /** Missing data is inconclusive, never a pass: the silence of a broken collector must not move traffic. */
 export async function judgeGate(gate: Gate, context: GateContext): Promise<GateResult> {
   const result = (verdict: Verdict, message: string): GateResult => ({
-    ...{ gate: gateName(gate), verdict, message },
+    gate: gateName(gate),
+    verdict,
+    message,
     asks: gateWords(gate),
   })
   switch (gate.kind) {

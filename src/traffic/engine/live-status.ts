@@ -54,7 +54,10 @@ export async function readLive(engine: Engine, row: SwitchRow, plan: Plan): Prom
   const names = routeNames(plan)
   const unread = (problem: string | null): Live => ({
     routes: names.map((route) => ({ route, rules: undefined, problem })),
-    ...{ gates: [], now: engine.now(), clock: null, problem },
+    gates: [],
+    now: engine.now(),
+    clock: null,
+    problem,
   })
   if (row.state === 'draft' || isOver(row.state)) return unread(null)
   try {
@@ -83,7 +86,8 @@ async function readRoute(context: EffectContext, route: string): Promise<LiveRou
     const { left, arn } = picture
     const health = arn === undefined ? null : await context.outside.balancer.health(arn)
     return {
-      ...{ route, problem: null },
+      route,
+      problem: null,
       rules: { weights: weightCounts(picture), rulesLeft: left.length, share: shareOf(picture), health },
     }
   } catch (error) {

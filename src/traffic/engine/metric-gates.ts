@@ -65,8 +65,11 @@ async function fromCloudWatch(
     return measured!.get(end)
   }
   return (end) => ({
-    ...{ end, target: valueAt(targetSeries!, end), current: valueAt(currentSeries!, end) },
-    ...{ targetTraffic: targetSeries![0]!.get(end) ?? 0, currentTraffic: currentSeries![0]!.get(end) ?? 0 },
+    end,
+    target: valueAt(targetSeries!, end),
+    current: valueAt(currentSeries!, end),
+    targetTraffic: targetSeries![0]!.get(end) ?? 0,
+    currentTraffic: currentSeries![0]!.get(end) ?? 0,
   })
 }
 
@@ -79,7 +82,10 @@ async function fromPrometheus(
   const read = (query: string | undefined) => (query === undefined ? undefined : metrics.prometheus(query, span))
   const [target, current, traffic] = await Promise.all([read(gate.target), read(gate.current), read(gate.traffic)])
   return (end) => ({
-    ...{ end, target: target!.get(end), current: current?.get(end), currentTraffic: undefined },
+    end,
+    target: target!.get(end),
+    current: current?.get(end),
+    currentTraffic: undefined,
     targetTraffic: traffic === undefined ? undefined : (traffic.get(end) ?? 0),
   })
 }

@@ -18,26 +18,32 @@ export async function recordDeployment(
   const scopeId = `weir:TrafficSwitch:${plan.project}`
   const id = `weir:TrafficSwitch:${row.id}:${began.getTime()}`
   const common = {
-    ...{ created_at: now, updated_at: now, _raw_data_params: '', _raw_data_table: '_weir_traffic_switches' },
-    ...{ _raw_data_id: 0, _raw_data_remark: row.id },
+    created_at: now,
+    updated_at: now,
+    _raw_data_params: '',
+    _raw_data_table: '_weir_traffic_switches',
+    _raw_data_id: 0,
+    _raw_data_remark: row.id,
   }
   const deployment = {
-    ...{
-      id,
-      cicd_scope_id: scopeId,
-      name: `traffic switch ${plan.name}`,
-      display_title: `${plan.current.cluster} → ${plan.target.cluster}`,
-      url: '',
-    },
-    ...{
-      result,
-      status: 'DONE',
-      original_status: 'DONE',
-      original_result: result === 'SUCCESS' ? 'switched' : 'rolled-back',
-    },
-    ...{ environment: plan.environment, original_environment: plan.target.cluster, subtask_name: '' },
-    ...{ created_date: row.created_at, queued_date: row.created_at, started_date: began, finished_date: finished },
-    ...{ duration_sec: (finished.getTime() - began.getTime()) / 1000, queued_duration_sec: null },
+    id,
+    cicd_scope_id: scopeId,
+    name: `traffic switch ${plan.name}`,
+    display_title: `${plan.current.cluster} → ${plan.target.cluster}`,
+    url: '',
+    result,
+    status: 'DONE',
+    original_status: 'DONE',
+    original_result: result === 'SUCCESS' ? 'switched' : 'rolled-back',
+    environment: plan.environment,
+    original_environment: plan.target.cluster,
+    subtask_name: '',
+    created_date: row.created_at,
+    queued_date: row.created_at,
+    started_date: began,
+    finished_date: finished,
+    duration_sec: (finished.getTime() - began.getTime()) / 1000,
+    queued_duration_sec: null,
   }
   const commit = { commit_sha: plan.commit?.sha ?? '', repo_url: plan.commit?.repoUrl ?? '', cicd_deployment_id: id }
   const details = { commit_msg: '', ref_name: '', repo_id: '', prev_success_deployment_commit_id: '' }

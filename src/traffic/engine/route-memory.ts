@@ -16,8 +16,12 @@ interface Row extends Memory {
 }
 
 const NOTHING: Memory = {
-  ...{ target_group_arn: null, applied_action: null, original_ingress: null, deleted_ingress: null },
-  ...{ target_mode_before: null, dns_record: null },
+  target_group_arn: null,
+  applied_action: null,
+  original_ingress: null,
+  deleted_ingress: null,
+  target_mode_before: null,
+  dns_record: null,
 }
 
 type Memories = Readonly<Record<string, Partial<Memory>>>

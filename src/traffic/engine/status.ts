@@ -83,9 +83,18 @@ function readablePlan(row: SwitchRow): Plan | Error {
 /** A plan that was damaged by hand hides neither the switch nor its journal. */
 const unreadable = ({ state }: SwitchRow, problem: string): SwitchStatus => ({
   headline: `${STATE_WORDS[state]}, its stored plan cannot be read`,
-  ...{ ...UNREAD, share: null, routes: [], steps: [], step: null, gates: [] },
-  ...{ working: null, drift: null, secondsLeft: 0, clock: null },
-  ...{ next: { says: problem, at: null, gate: null }, problem },
+  ...UNREAD,
+  share: null,
+  routes: [],
+  steps: [],
+  step: null,
+  gates: [],
+  working: null,
+  drift: null,
+  secondsLeft: 0,
+  clock: null,
+  next: { says: problem, at: null, gate: null },
+  problem,
 })
 
 function statusOf(row: SwitchRow, plan: Plan, live: Live, working: string | null): SwitchStatus {
@@ -99,15 +108,30 @@ function statusOf(row: SwitchRow, plan: Plan, live: Live, working: string | null
     ? false
     : routes.every(({ isAsPlanned }) => isAsPlanned === true) || null
   const steps = plan.steps.map((step, number) => ({
-    ...{ number, weights: weightsOf(step), status: stepStatus(row, plan, number, isInForce) },
-    ...{ dwellSeconds: step.dwellSeconds, gates: step.gates.map(gateWords), onFail: answerOf(step) },
+    number,
+    weights: weightsOf(step),
+    status: stepStatus(row, plan, number, isInForce),
+    dwellSeconds: step.dwellSeconds,
+    gates: step.gates.map(gateWords),
+    onFail: answerOf(step),
   }))
   const left = secondsLeft({ now: () => live.now }, row, plan)
   return {
-    ...{ headline: headlineOf(row, plan, routes, share), share, weights, rulesLeft, health, routes, steps },
-    ...{ step: STEPPING.has(row.state) ? stepWords(plan, row.step) : null, gates: live.gates },
-    ...{ working, next: nextOf(row, plan, live, left) },
-    ...{ drift: driftOf(row, routes), secondsLeft: left, clock: live.clock, problem: live.problem },
+    headline: headlineOf(row, plan, routes, share),
+    share,
+    weights,
+    rulesLeft,
+    health,
+    routes,
+    steps,
+    step: STEPPING.has(row.state) ? stepWords(plan, row.step) : null,
+    gates: live.gates,
+    working,
+    next: nextOf(row, plan, live, left),
+    drift: driftOf(row, routes),
+    secondsLeft: left,
+    clock: live.clock,
+    problem: live.problem,
   }
 }
 

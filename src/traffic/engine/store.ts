@@ -11,7 +11,7 @@ import { planColumns } from './stored-plan.ts'
 import { trafficJournal, trafficSwitches } from './tables.ts'
 
 /** Long enough to survive a slow vendor call, short enough that another machine takes over soon. */
-export const LEASE_MS = 60_000
+const LEASE_MS = 60_000
 
 export type SwitchRow = Omit<RowOf<typeof trafficSwitches>, 'state'> & { state: State }
 export type JournalRow = RowOf<typeof trafficJournal>
@@ -23,9 +23,16 @@ export const createSwitch = (database: Database, plan: Plan, actor: string): Pro
     const now = new Date()
     const id = `${plan.name}-${randomUUID().slice(0, 8)}`
     const row = {
-      ...{ id, name: plan.name, project: plan.project, state: 'draft', step: 0, version: 1, told_sequence: 0 },
+      id,
+      name: plan.name,
+      project: plan.project,
+      state: 'draft',
+      step: 0,
+      version: 1,
+      told_sequence: 0,
       ...planColumns(plan),
-      ...{ created_at: now, updated_at: now },
+      created_at: now,
+      updated_at: now,
     }
     await transaction.insertInto(trafficSwitches.name).values(row).execute()
     const entry = {
@@ -105,7 +112,7 @@ export interface Run {
   end(): Promise<void>
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly expectedVersion?: number | undefined
   /** The process that works on the switch loses it: its next entry and its next write are refused. */
   readonly takesOver?: boolean

@@ -21,26 +21,28 @@ export async function submitPlan(database: Database, plan: Plan, actor: string):
 export const draftOf = (plan: Plan): SwitchRow => {
   const now = new Date()
   return {
-    ...{ id: plan.name, name: plan.name, project: plan.project, state: 'draft', step: 0, version: 0 },
+    id: plan.name,
+    name: plan.name,
+    project: plan.project,
+    state: 'draft',
+    step: 0,
+    version: 0,
     ...planColumns(plan),
-    ...{
-      applied_action: null,
-      original_ingress: null,
-      deleted_ingress: null,
-      target_mode_before: null,
-      verified_at: null,
-      approved_at: null,
-      began_at: null,
-    },
-    ...{
-      dns_confirmed_at: null,
-      dns_record: null,
-      problem: null,
-      told_sequence: 0,
-      lease_holder: null,
-      lease_until: null,
-    },
-    ...{ created_at: now, updated_at: now },
+    applied_action: null,
+    original_ingress: null,
+    deleted_ingress: null,
+    target_mode_before: null,
+    verified_at: null,
+    approved_at: null,
+    began_at: null,
+    dns_confirmed_at: null,
+    dns_record: null,
+    problem: null,
+    told_sequence: 0,
+    lease_holder: null,
+    lease_until: null,
+    created_at: now,
+    updated_at: now,
   }
 }
 

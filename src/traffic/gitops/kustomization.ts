@@ -8,7 +8,7 @@ import { applyJsonPatch, applyMergePatch } from './json-patch.ts'
 import type { Tree } from './repository.ts'
 import { isObject, type ObjectName, plainValue, readYamlFile } from './yaml-file.ts'
 
-export const FILE_NAMES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
+const FILE_NAMES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
 const DEEPEST = 10
 
 interface Target {

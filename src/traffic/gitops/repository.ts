@@ -30,7 +30,7 @@ export const withChanges = (tree: Tree, changes: Changes): Tree => ({
   },
 })
 
-export interface Author {
+interface Author {
   readonly name: string
   readonly email: string
 }
@@ -159,7 +159,12 @@ function makeRepository(url: string): Repository {
       if (found === '' || here.has(found)) return found || undefined
       const kept = `refs/weir/${branch}`
       await remote(`read branch ${branch}`, [
-        ...['fetch', '--quiet', '--depth=1', '--no-tags', '--no-write-fetch-head', address],
+        'fetch',
+        '--quiet',
+        '--depth=1',
+        '--no-tags',
+        '--no-write-fetch-head',
+        address,
         `+refs/heads/${branch}:${kept}`,
       ])
       // The branch may have moved since it was listed.
@@ -244,6 +249,8 @@ function makeRepository(url: string): Repository {
 }
 
 const namesOf = ({ name, email }: Author): Record<string, string> => ({
-  ...{ GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email },
-  ...{ GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email },
+  GIT_AUTHOR_NAME: name,
+  GIT_AUTHOR_EMAIL: email,
+  GIT_COMMITTER_NAME: name,
+  GIT_COMMITTER_EMAIL: email,
 })

@@ -8,7 +8,7 @@ import type { Changes, Repository, Tree } from './repository.ts'
 /** The changes that a tree still needs; none if it has the change. */
 export type Compute = (tree: Tree) => Promise<Changes>
 
-export interface Order {
+interface Order {
   readonly compute: Compute
   /** First line of the commit message. */
   readonly title: string
@@ -40,7 +40,7 @@ export interface Track {
   withdraw(): Promise<void>
 }
 
-export interface TrackSettings
+interface TrackSettings
   extends Pick<
     GitOpsSettings,
     'merge' | 'mergeTimeoutSeconds' | 'syncTimeoutSeconds' | 'rollbackMerge' | 'rollbackMergeSeconds' | 'author'

@@ -110,26 +110,24 @@ function shapeFindings(issue: z.core.$ZodIssue, kind: string): readonly Finding[
 const KNOWN_FIELDS = [
   ...Object.keys(bindingSchema.shape.spec.shape),
   ...Object.keys(ingressSchema.shape.spec.shape),
-  ...[
-    'securityGroup',
-    'ipBlock',
-    'groupID',
-    'cidr',
-    'protocol',
-    'port',
-    'ports',
-    'from',
-    'ingress',
-    'http',
-    'paths',
-    'path',
-    'pathType',
-    'backend',
-    'service',
-    'name',
-    'number',
-    'host',
-  ],
+  'securityGroup',
+  'ipBlock',
+  'groupID',
+  'cidr',
+  'protocol',
+  'port',
+  'ports',
+  'from',
+  'ingress',
+  'http',
+  'paths',
+  'path',
+  'pathType',
+  'backend',
+  'service',
+  'name',
+  'number',
+  'host',
 ]
 
 const annotationPath = (key: string): string => `metadata.annotations["${key}"]`
@@ -171,7 +169,7 @@ function lintGroup(ingress: Ingress, live: Bundle['live']): readonly Finding[] {
 }
 
 /** The group that the controller put the live Ingress in: its finalizer is the surest evidence. */
-export function liveGroupName(live: Ingress): string | undefined {
+function liveGroupName(live: Ingress): string | undefined {
   const finalizers = (live.metadata.finalizers as readonly string[] | undefined) ?? []
   const explicit = finalizers.find((name) => name.startsWith('group.ingress.k8s.aws/'))
   return (

@@ -13,7 +13,7 @@ export interface ForwardAction {
     readonly targetGroupStickinessConfig: { readonly enabled: boolean; readonly durationSeconds?: number }
   }
 }
-export type ForwardEntry =
+type ForwardEntry =
   | { readonly serviceName: string; readonly servicePort: Port; readonly weight: number }
   | { readonly targetGroupARN: string; readonly weight: number }
   | { readonly targetGroupName: string; readonly weight: number }

@@ -5,7 +5,7 @@ const HERITAGE = 'heritage=external-dns'
 const TYPES = ['a', 'aaaa', 'cname']
 const TEMPLATE = '%{record_type}'
 
-export interface Affixes {
+interface Affixes {
   readonly txtPrefix: string
   readonly txtSuffix: string
 }

@@ -1,6 +1,6 @@
 import type { RoutePlan } from './plan.ts'
 
-export interface HealthCheck {
+interface HealthCheck {
   readonly protocol: 'HTTP' | 'HTTPS'
   readonly port: string
   readonly path: string

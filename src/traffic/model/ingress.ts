@@ -48,7 +48,9 @@ export function ingressOfSides(sides: readonly Side[]): Ingress {
         ...(host === undefined ? {} : { host }),
         http: {
           paths: some.map((each) => ({
-            ...{ path: each.ingress.path, pathType: each.ingress.pathType, backend: serviceBackend(each) },
+            path: each.ingress.path,
+            pathType: each.ingress.pathType,
+            backend: serviceBackend(each),
           })),
         },
       })),
@@ -151,7 +153,9 @@ export const attachEdit = (
   service?: Service,
 ): IngressEdit => ({
   backends: directBackends(ingress, plan, service).map(({ path, backend }) => ({
-    ...{ path, before: backend, after: actionBackend(plan) },
+    path,
+    before: backend,
+    after: actionBackend(plan),
   })),
   annotations: [...changedOnly(ingress, { [MULTI_CLUSTER]: 'true' }), ...actionEdit(ingress, plan, action).annotations],
 })
@@ -178,7 +182,9 @@ export function detachEdit(ingress: Ingress, plan: RoutePlan, original?: Ingress
   }
   return {
     backends: actionBackends(ingress, plan).map((placed) => ({
-      ...{ path: placed.path, before: placed.backend, after: backendOf(placed) },
+      path: placed.path,
+      before: placed.backend,
+      after: backendOf(placed),
     })),
     annotations: changedOnly(ingress, {
       ...Object.fromEntries(GUARDS.map((guard) => [guardKey(guard, plan.actionName), undefined])),

@@ -18,7 +18,7 @@ export interface Destination {
   readonly dnsName: string
   readonly zoneId: string
 }
-export type Destinations = Readonly<Record<SideName, Destination>>
+type Destinations = Readonly<Record<SideName, Destination>>
 
 /** The values that a switch stores about the record that it moves. */
 export interface RecordState {
@@ -92,7 +92,8 @@ function ledTo(record: ResourceRecordSet, { dnsName, zoneId }: Destination): Res
   if (Type === 'CNAME') return { Name, Type, TTL, ResourceRecords: [{ Value: dnsName }] }
   const prefix = AliasTarget?.DNSName?.toLowerCase().startsWith(DUAL_STACK) ? DUAL_STACK : ''
   return {
-    ...{ Name, Type },
+    Name,
+    Type,
     AliasTarget: {
       HostedZoneId: zoneId,
       DNSName: nameInZone(`${prefix}${dnsName}`),

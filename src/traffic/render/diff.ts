@@ -5,7 +5,7 @@ import { textOf } from '../model/names.ts'
 import { pathText, type SideName } from '../model/plan.ts'
 import { readYaml } from '../model/yaml.ts'
 
-export interface Difference {
+interface Difference {
   readonly object: string
   readonly path: string
   readonly before: unknown

@@ -2,7 +2,7 @@ import { UserError } from '../../errors.ts'
 import { isFinalStep } from '../model/action.ts'
 import type { Plan } from '../model/plan.ts'
 
-export type Group = 'current' | 'target'
+type Group = 'current' | 'target'
 
 export interface SimulationOptions {
   readonly seed?: number
@@ -18,7 +18,7 @@ export interface SimulationOptions {
   readonly outages?: readonly { readonly group: Group; readonly fromSeconds: number; readonly toSeconds: number }[]
 }
 
-export interface SimulatedMinute {
+interface SimulatedMinute {
   readonly minute: number
   readonly requests: number
   readonly targetShare: number
@@ -46,7 +46,7 @@ const FEWEST_CLIENTS = 20
 export const MOST_MINUTES = 40_320
 
 /** Small and good enough for shares; a seed makes every run repeatable (mulberry32). */
-export function seededRandom(seed: number): () => number {
+function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

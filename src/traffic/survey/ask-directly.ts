@@ -4,7 +4,7 @@ import { checkServerIdentity, type TLSSocket } from 'node:tls'
 import { messageOf } from '../../errors.ts'
 import { openAddresses } from '../../plugin-kit/http/index.ts'
 
-export interface Question {
+interface Question {
   /** Address of the load balancer; no name is looked up. */
   readonly address: string
   readonly port: number
@@ -14,13 +14,13 @@ export interface Question {
   readonly path: string
 }
 
-export interface Certificate {
+interface Certificate {
   /** The reason why it is not valid for the host; undefined if it is. */
   readonly problem: string | undefined
   readonly validTo: Date
 }
 
-export type Answer =
+type Answer =
   | {
       readonly status: number
       /** The load balancer itself answered: none of its rules is for this host and path. */

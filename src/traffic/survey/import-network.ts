@@ -87,7 +87,9 @@ function askedNetwork({ request, questions }: Wanted, region: string, sources: r
   const why = 'AWS cannot be asked from here.'
   if (securityGroup === undefined)
     questions.push({
-      ...{ field: 'sourceSecurityGroup', text: `${why} ${SECURITY_GROUP}`, choices: sources },
+      field: 'sourceSecurityGroup',
+      text: `${why} ${SECURITY_GROUP}`,
+      choices: sources,
       hints: sources.map((each) => sideOfGroup(each, sources)),
     })
   if (vpcId === undefined)

@@ -24,7 +24,8 @@ export async function importPlaces(
     return {
       current: pastedCluster(currentContext, await read(currentContext, current)),
       target: pastedCluster(targetContext, await read(targetContext, target)),
-      ...{ isPasted: true, openBalancer },
+      isPasted: true,
+      openBalancer,
     }
   const [currentCluster, targetCluster] = await Promise.all([
     openCluster(currentContext, currentContext),

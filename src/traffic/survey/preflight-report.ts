@@ -16,7 +16,7 @@ import { askDirectly } from './ask-directly.ts'
 import { featuresOf, judgeController } from './controller-version.ts'
 
 export const STATUSES = ['ok', 'warning', 'failed', 'unknown'] as const
-export interface Check {
+interface Check {
   /** Set if the plan lists its routes and the check is about one of them. */
   readonly route?: string
   readonly check: string

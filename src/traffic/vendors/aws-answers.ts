@@ -12,9 +12,12 @@ const PASSING =
 const REFUSED =
   /^(?:AccessDenied\w*|UnauthorizedOperation|AuthFailure|InvalidClientTokenId|InvalidAccessKeyId|UnrecognizedClient\w*|SignatureDoesNotMatch|InvalidSignature\w*|MissingAuthenticationToken\w*|OptInRequired)$/
 const ABSENT = new Set([
-  ...['TargetGroupNotFoundException', 'LoadBalancerNotFoundException'],
-  ...['ListenerNotFoundException', 'RuleNotFoundException'],
-  ...['NoSuchHostedZone', 'NoSuchChange'],
+  'TargetGroupNotFoundException',
+  'LoadBalancerNotFoundException',
+  'ListenerNotFoundException',
+  'RuleNotFoundException',
+  'NoSuchHostedZone',
+  'NoSuchChange',
 ])
 
 /** True if nothing but other credentials, or more permissions, would help. */

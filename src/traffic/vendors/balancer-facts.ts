@@ -6,7 +6,7 @@ export interface Listener {
 }
 
 /** The used part of an account's quotas. */
-export interface Usage {
+interface Usage {
   readonly groupsInRegion: number
   /** This and the following fields count for one load balancer. */
   readonly groups: number

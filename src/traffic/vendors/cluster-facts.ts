@@ -3,7 +3,7 @@ import { byName } from '../../by-name.ts'
 import { sourceGroupsIn, type TargetGroupBinding } from '../model/manifests.ts'
 
 /** A pod behind a Service, as its EndpointSlices describe it. */
-export interface Endpoint {
+interface Endpoint {
   readonly zone: string | undefined
   readonly isReady: boolean
   readonly ports: readonly { readonly name: string | undefined; readonly port: number }[]

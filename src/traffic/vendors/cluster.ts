@@ -148,9 +148,19 @@ export async function openCluster(cluster: string, context: string | undefined, 
 export function clusterAway(name: string, reason: unknown): Cluster {
   const refuse = () => Promise.reject(new RetryableError(`Cannot reach cluster ${name}: ${messageOf(reason)}`))
   return {
-    ...{ name, ingress: refuse, service: refuse, binding: refuse, apply: refuse, patchIngress: refuse },
-    ...{ deleteIngress: refuse, deleteBinding: refuse, warning: refuse },
-    ...{ endpoints: refuse, namespaceLabels: refuse, controllers: refuse, sourceSecurityGroups: refuse },
+    name,
+    ingress: refuse,
+    service: refuse,
+    binding: refuse,
+    apply: refuse,
+    patchIngress: refuse,
+    deleteIngress: refuse,
+    deleteBinding: refuse,
+    warning: refuse,
+    endpoints: refuse,
+    namespaceLabels: refuse,
+    controllers: refuse,
+    sourceSecurityGroups: refuse,
   }
 }
 

@@ -116,7 +116,10 @@ async function prometheus(query: string, { from, to, periodSeconds }: Span): Pro
   if (!base) throw new UserError('The plan has a prometheus gate: set PROMETHEUS_URL to the address of the server.')
   const token = process.env.PROMETHEUS_TOKEN
   const body = new URLSearchParams({
-    ...{ query, start: String(from + periodSeconds), end: String(to), step: String(periodSeconds) },
+    query,
+    start: String(from + periodSeconds),
+    end: String(to),
+    step: String(periodSeconds),
   })
   let status: number
   let answer: RangeAnswer

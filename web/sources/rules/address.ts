@@ -1,6 +1,6 @@
 import { text } from '../../parts/address.ts'
 
-export interface RuleView {
+interface RuleView {
   /** The drawer with the scopes that use the rules is open. */
   readonly scopes?: true
   /** The project that the effect is shown for. */

@@ -113,7 +113,10 @@ export default entity(workItems, {
     when: plans,
     request: ({ scope }) =>
       versioned(inProject(scope, 'wit/reporting/workitemrevisions'), {
-        ...{ includeLatestOnly: true, includeDeleted: true, includeIdentityRef: true, $expand: 'fields' },
+        includeLatestOnly: true,
+        includeDeleted: true,
+        includeIdentityRef: true,
+        $expand: 'fields',
       }),
     paging: reported,
     records: ({ values }) => values,

@@ -49,7 +49,7 @@ export const issueImpacts = table('issue_impacts', 'SonarqubeIssueImpact', {
 
 const MINUTES = new Map(Object.entries({ d: 8 * 60, h: 60, min: 1 }))
 /** Converts a duration such as `1d2h30min` into minutes. A day has 8 hours. */
-export const minutesIn = (duration: unknown): number =>
+const minutesIn = (duration: unknown): number =>
   [...String(duration ?? '').matchAll(/(\d{1,15})(d|h|min)/g)].reduce(
     (sum, [, number, unit]) => sum + Number(number) * (MINUTES.get(unit as string) ?? 0),
     0,
@@ -62,7 +62,9 @@ const placesOf = (issue: RawRecord): RawRecord[] => [
 ]
 
 const blockOf = (issue_key: string, { component = '', textRange, msg = '' }: RawRecord) => ({
-  ...{ issue_key, component, msg },
+  issue_key,
+  component,
+  msg,
   start_line: textRange?.startLine ?? 0,
   end_line: textRange?.endLine ?? 0,
   start_offset: textRange?.startOffset ?? 0,
