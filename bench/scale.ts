@@ -120,7 +120,8 @@ async function untilFinished(send: Send, run: string): Promise<any> {
 async function measureRun(send: Send, count: number, show: Show) {
   const plan = [
     Array.from({ length: count }, (_, index) => ({
-      ...{ plugin: 'org', subtasks: ['setProjectMapping'] },
+      plugin: 'org',
+      subtasks: ['setProjectMapping'],
       options: { projectMappings: [{ projectName: `none ${index}`, scopes: [] }] },
     })),
   ]
@@ -143,7 +144,10 @@ async function measure(engine: Engine, sizes: Sizes): Promise<void> {
   const database = await start[engine]()
   const dataFolder = mkdtempSync(join(tmpdir(), 'weir-bench-'))
   const cli = startCli(['up'], {
-    ...{ DB_URL: await database.createDatabase(), PORT: '0', DATA_FOLDER: dataFolder, LOGGING_LEVEL: 'warn' },
+    DB_URL: await database.createDatabase(),
+    PORT: '0',
+    DATA_FOLDER: dataFolder,
+    LOGGING_LEVEL: 'warn',
   })
   const show: Show = (what, seconds, more) =>
     console.log(`${engine}: ${what}: ${seconds.toFixed(3)} s${more ? `, ${more}` : ''} (${peakMegabytes(cli.pid)} MB)`)

@@ -10,7 +10,10 @@ export async function startCircleci(stories: readonly ServiceStory[]): Promise<F
   const circleci = await startFakeCircleci(0)
   const built = stories.filter(({ circleciFrom }) => circleciFrom !== undefined)
   circleci.followed = built.map(({ service: { name } }) => ({
-    ...{ id: `project-${name}`, name, org_id: OWNER, slug: slugOf(name) },
+    id: `project-${name}`,
+    name,
+    org_id: OWNER,
+    slug: slugOf(name),
   }))
   for (const { service, repository, changes, circleciFrom = Number.POSITIVE_INFINITY } of built) {
     const builds = changes

@@ -14,8 +14,12 @@ export const VARIABLES = { GITHUB_TOKEN: DEFAULT_TOKEN, JIRA_PASSWORD: USER.pass
 
 /** GitHub says which deployments there are, so no rule looks for them among the workflows: they would count twice. */
 const GITHUB_RULES = {
-  ...{ entities: ['CODE', 'TICKET', 'CODEREVIEW', 'CICD', 'CROSS'], envNamePattern: '^production$' },
-  ...{ deploymentPattern: '', productionPattern: '', productionBranchPattern: '', issueTypeBug: '^bug$' },
+  entities: ['CODE', 'TICKET', 'CODEREVIEW', 'CICD', 'CROSS'],
+  envNamePattern: '^production$',
+  deploymentPattern: '',
+  productionPattern: '',
+  productionBranchPattern: '',
+  issueTypeBug: '^bug$',
 }
 const JIRA_RULES = {
   entities: ['TICKET', 'CROSS'],
@@ -44,7 +48,9 @@ const timeAfter = (stories: readonly ServiceStory[]): string => {
 function projectOf({ service, repository, circleciFrom }: ServiceStory, since: string) {
   const { title, team, name } = service
   return {
-    ...{ description: `Of the team ${team}`, timeAfter: since, schedule: 'manual' },
+    description: `Of the team ${team}`,
+    timeAfter: since,
+    schedule: 'manual',
     metrics: ['dora', { linker: { prToIssueRegexp: '([A-Z]+-\\d+)' } }],
     collect: [
       { connection: `github/${OWNER}`, scopes: [repository], scopeConfig: 'code' },
@@ -68,14 +74,17 @@ export function configOf(stories: readonly ServiceStory[], { github, jira, circl
     connections: {
       github: {
         [OWNER]: {
-          ...{ endpoint: `${github.url}/`, token: { env: 'GITHUB_TOKEN' }, enableGraphql: true },
+          endpoint: `${github.url}/`,
+          token: { env: 'GITHUB_TOKEN' },
+          enableGraphql: true,
           scopeConfigs: { code: GITHUB_RULES },
         },
       },
       jira: { [OWNER]: { endpoint: jira.url, ...login, scopeConfigs: { tickets: JIRA_RULES } } },
       circleci: {
         [OWNER]: {
-          ...{ endpoint: circleci.url, token: { env: 'CIRCLECI_TOKEN' } },
+          endpoint: circleci.url,
+          token: { env: 'CIRCLECI_TOKEN' },
           scopeConfigs: { builds: CIRCLECI_RULES },
         },
       },

@@ -60,14 +60,14 @@ async function mapCategories({ ask, stories }: Filling): Promise<ReadonlyMap<str
   const { scopes } = await ask('GET', `/plugins/jira/connections/${connectionId}/scopes?pageSize=100`)
   const { projects } = await ask('GET', `/projects?pageSize=${stories.length}`)
   const mapping = {
-    ...{
-      table: 'incidents',
-      field: CATEGORY.columnName,
-      rawTable: '_raw_jira_api_issues',
-      plugin: 'jira',
-      connectionId,
-    },
-    ...{ scopeId: String(scopes[0].scope.boardId), reach: 'connection', path: `fields.${CATEGORY_FIELD}.value` },
+    table: 'incidents',
+    field: CATEGORY.columnName,
+    rawTable: '_raw_jira_api_issues',
+    plugin: 'jira',
+    connectionId,
+    scopeId: String(scopes[0].scope.boardId),
+    reach: 'connection',
+    path: `fields.${CATEGORY_FIELD}.value`,
   }
   for (const { blueprint } of projects) await ask('POST', `/v1/blueprints/${blueprint.id}/mappings`, mapping)
   return new Map(projects.map(({ name, blueprint }: any) => [name, blueprint.id]))
@@ -87,8 +87,13 @@ function spoilCollection({ vendors: { circleci } }: Filling): void {
 
 const ALERTS = [
   {
-    ...{ kind: 'threshold', name: 'Changes that fail', metric: 'change-failure-rate', direction: 'above' },
-    ...{ threshold: 0.15, windowDays: 180, forDays: 14 },
+    kind: 'threshold',
+    name: 'Changes that fail',
+    metric: 'change-failure-rate',
+    direction: 'above',
+    threshold: 0.15,
+    windowDays: 180,
+    forDays: 14,
   },
   { kind: 'digest', name: 'Every Monday', weekday: 'monday', hour: 8 },
 ]

@@ -9,9 +9,21 @@ import { OWNER, PEOPLE } from './organisation.ts'
 import { MINUTE } from './teller.ts'
 
 const EMPTY = {
-  ...{ issues: 0, pullRequests: 0, workflowRuns: 0, labels: 0, milestones: 0, commits: 0, deployments: 0, releases: 0 },
-  ...{ jobsPerRun: 0, commentsPerIssue: 0, eventsPerIssue: 0, commitsPerPullRequest: 0, reviewsPerPullRequest: 0 },
-  ...{ commentsPerReview: 0, statusesPerDeployment: 0 },
+  issues: 0,
+  pullRequests: 0,
+  workflowRuns: 0,
+  labels: 0,
+  milestones: 0,
+  commits: 0,
+  deployments: 0,
+  releases: 0,
+  jobsPerRun: 0,
+  commentsPerIssue: 0,
+  eventsPerIssue: 0,
+  commitsPerPullRequest: 0,
+  reviewsPerPullRequest: 0,
+  commentsPerReview: 0,
+  statusesPerDeployment: 0,
 }
 const NO_COMMIT = '0'.repeat(40)
 
@@ -22,7 +34,8 @@ export async function startGithub(
   cloneUrl: (repository: string) => string,
 ): Promise<FakeGithub> {
   const repositories = stories.map(({ repository, service }) => ({
-    ...{ name: repository, cloneUrl: cloneUrl(service.name) },
+    name: repository,
+    cloneUrl: cloneUrl(service.name),
     ...EMPTY,
   }))
   const begin = Math.min(...stories.flatMap(({ changes }) => changes.map(({ commits: [first = 0] }) => first)))
@@ -82,9 +95,22 @@ function tellChange(repository: Repository, change: Change, { sha, before, circl
   const end = { state: ended ? ('closed' as const) : ('open' as const), closedAt: ended, closedBy: ended && author }
   const updatedAt = Math.max(change.endedAt ?? openedAt, ...change.reviews.map((review) => review.at))
   const { number } = repository.pullRequests.add(0, {
-    ...{ title, author, body: `${title}.`, assignees: [], labels: [], milestone: null, isDraft: false },
-    ...{ ...base, ...sizes, ...end, mergedAt, mergedBy: mergedAt && author, mergeCommitSha: sha ?? null },
-    ...{ requestedReviewers: [], createdAt: timestamp(openedAt), updatedAt: timestamp(updatedAt) },
+    title,
+    author,
+    body: `${title}.`,
+    assignees: [],
+    labels: [],
+    milestone: null,
+    isDraft: false,
+    ...base,
+    ...sizes,
+    ...end,
+    mergedAt,
+    mergedBy: mergedAt && author,
+    mergeCommitSha: sha ?? null,
+    requestedReviewers: [],
+    createdAt: timestamp(openedAt),
+    updatedAt: timestamp(updatedAt),
   })
   let headSha = NO_COMMIT
   for (const moment of change.commits) {
@@ -129,8 +155,14 @@ function tellRun({ runs, jobs }: Repository, workflow: Workflow, running: Runnin
   const created = timestamp(running.at)
   const conclusion = running.failedJob === undefined ? 'success' : 'failure'
   const { index } = runs.add(0, {
-    ...{ ...workflow, title: workflow.name, attempt: 1, status: 'completed', conclusion },
-    ...{ startedAt: created, createdAt: created, updatedAt: timestamp(ran.at(-1)?.to ?? running.at) },
+    ...workflow,
+    title: workflow.name,
+    attempt: 1,
+    status: 'completed',
+    conclusion,
+    startedAt: created,
+    createdAt: created,
+    updatedAt: timestamp(ran.at(-1)?.to ?? running.at),
   })
   for (const { name, from, to, isFailed } of ran) {
     const end = { status: 'completed' as const, conclusion: isFailed ? 'failure' : 'success' }
@@ -149,8 +181,14 @@ function tellDeployment(repository: Repository, deployment: Deployment, sha: str
   const { environment, by, isSuccess, minutes, minutesQueued } = deployment
   const ended = deployment.at + minutes * MINUTE
   const { index } = repository.deployments.add(0, {
-    ...{ sha, environment, ref: 'main', task: 'deploy', description: null, creator: by },
-    ...{ createdAt: timestamp(deployment.at), updatedAt: timestamp(ended) },
+    sha,
+    environment,
+    ref: 'main',
+    task: 'deploy',
+    description: null,
+    creator: by,
+    createdAt: timestamp(deployment.at),
+    updatedAt: timestamp(ended),
   })
   const state = isSuccess ? ('success' as const) : ('failure' as const)
   repository.statuses.add(index, { deploymentIndex: index, state: 'in_progress', creator: by, ...at(deployment.at) })
@@ -163,8 +201,16 @@ function tellDeployment(repository: Repository, deployment: Deployment, sha: str
 function tellReport({ issues }: Repository, { title, label, by, at: moment, closedAt }: Report): void {
   const closed = closedAt === undefined ? null : timestamp(closedAt)
   issues.add(0, {
-    ...{ title, body: null, author: by, assignees: [], labels: [label], milestone: null },
-    ...{ state: closed ? ('closed' as const) : ('open' as const), closedAt: closed, closedBy: closed && by },
-    ...{ createdAt: timestamp(moment), updatedAt: closed ?? timestamp(moment) },
+    title,
+    body: null,
+    author: by,
+    assignees: [],
+    labels: [label],
+    milestone: null,
+    state: closed ? ('closed' as const) : ('open' as const),
+    closedAt: closed,
+    closedBy: closed && by,
+    createdAt: timestamp(moment),
+    updatedAt: closed ?? timestamp(moment),
   })
 }

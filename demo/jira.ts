@@ -7,7 +7,9 @@ import { PEOPLE } from './organisation.ts'
 export const CATEGORY_FIELD = 'customfield_10050'
 export const POINTS_FIELD = 'customfield_10016'
 const TYPES = ['Story', 'Bug', 'Incident', 'Epic', 'Task'].map((name, index) => ({
-  ...{ id: String(index + 1), name, subtask: false },
+  id: String(index + 1),
+  name,
+  subtask: false,
 }))
 const STATUSES = [
   { id: '1', name: 'Open', statusCategory: { key: 'new' } },
@@ -49,7 +51,9 @@ function tellBoard(jira: FakeJira, { service, key, tickets, sprints }: ServiceSt
   jira.projects.push(project)
   jira.boards.push({ id: board, name: boardName(service.title), type: sprints.length > 0 ? 'scrum' : 'kanban' })
   const home: Home = {
-    ...{ project, board, component: service.name },
+    project,
+    board,
+    component: service.name,
     sprints: sprints.map((sprint) => ({ ...sprint, id: tellSprint(jira, sprint, board) })),
   }
   for (const ticket of tickets) tellTicket(jira, home, ticket)
@@ -71,10 +75,14 @@ function tellTicket(jira: FakeJira, { project, board, component, sprints }: Home
   const id = String(100_000 + jira.issues.length)
   const epic = jira.issues.findLast(({ key }) => key === ticket.epic)
   const made = issue(0, {
-    ...{ summary: ticket.title, project, components: [{ id: String(board), name: component }] },
-    ...{ issuetype: TYPES.find(({ name }) => name === typeOf(ticket)), status: STATUSES[0] },
+    summary: ticket.title,
+    project,
+    components: [{ id: String(board), name: component }],
+    issuetype: TYPES.find(({ name }) => name === typeOf(ticket)),
+    status: STATUSES[0],
     ...(typeOf(ticket) !== ticket.type && { description: 'An incident, reported by the people who look after data.' }),
-    ...{ creator: accountOf(ticket.reporter), reporter: accountOf(ticket.reporter) },
+    creator: accountOf(ticket.reporter),
+    reporter: accountOf(ticket.reporter),
     priority: { id: String(PRIORITIES.indexOf(ticket.priority) + 1), name: ticket.priority },
     created: timeText(ticket.createdAt),
     updated: timeText(ticket.createdAt),

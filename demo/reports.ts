@@ -14,21 +14,35 @@ function deploymentOf(app: string, { version, at, isSuccess }: Release) {
   const commit = {
     repoUrl: `https://github.com/${OWNER}/${app}`,
     commitSha: createHash('sha1').update(`${app} ${version}`).digest('hex'),
-    ...{ refName: `v${version}`, displayTitle: `Release ${version}`, result, ...dates },
+    refName: `v${version}`,
+    displayTitle: `Release ${version}`,
+    result,
+    ...dates,
   }
   return {
-    ...{ id: `release-${version}`, displayTitle: `Release ${version}`, result, environment: 'PRODUCTION' },
-    ...{ ...dates, deploymentCommits: [commit] },
+    id: `release-${version}`,
+    displayTitle: `Release ${version}`,
+    result,
+    environment: 'PRODUCTION',
+    ...dates,
+    deploymentCommits: [commit],
   }
 }
 
 const issueOf = (app: string, { key, title, at, endedAt }: Alarm) => ({
-  ...{ issueKey: key, title, type: 'INCIDENT', priority: 'High', component: app, createdDate: timeOf(at) },
+  issueKey: key,
+  title,
+  type: 'INCIDENT',
+  priority: 'High',
+  component: app,
+  createdDate: timeOf(at),
   ...(endedAt === undefined
     ? { status: 'TODO', originalStatus: 'firing', updatedDate: timeOf(at) }
     : {
-        ...{ status: 'DONE', originalStatus: 'resolved' },
-        ...{ updatedDate: timeOf(endedAt), resolutionDate: timeOf(endedAt) },
+        status: 'DONE',
+        originalStatus: 'resolved',
+        updatedDate: timeOf(endedAt),
+        resolutionDate: timeOf(endedAt),
       }),
 })
 

@@ -15,10 +15,18 @@ export function tellStory(until: number, { services, weeks }: Size = WHOLE, seed
   return SERVICES.flatMap((service, index) => {
     if (!services.includes(service.name)) return []
     const teller: Teller = {
-      ...{ service, until, begin: until - weeks * WEEK, luck: luckOf(seed * 1000 + index) },
+      service,
+      until,
+      begin: until - weeks * WEEK,
+      luck: luckOf(seed * 1000 + index),
       people: TEAMS.find(({ name }) => name === service.team)?.people ?? [],
       key: service.name.slice(0, 4).toUpperCase(),
-      ...{ changes: [], deployments: [], tickets: [], reports: [], releases: [], alarms: [] },
+      changes: [],
+      deployments: [],
+      tickets: [],
+      reports: [],
+      releases: [],
+      alarms: [],
     }
     for (let week = 0; week < weeks; week++) tellWeek(teller, week, weather(week / weeks))
     tellToday(teller)
@@ -103,7 +111,11 @@ function storyOf(teller: Teller): ServiceStory {
     .map((each) => ({ ...each, changes: merged.filter(({ endedAt = until }) => endedAt <= each.at).length }))
     .filter((each) => each.changes > 0)
   return {
-    ...{ service, repository: `${OWNER}/${service.name}`, key, changes, deployments },
+    service,
+    repository: `${OWNER}/${service.name}`,
+    key,
+    changes,
+    deployments,
     tickets: ticketsUntil(until, teller.tickets),
     sprints: sprintsOf(teller),
     reports: reportsUntil(until, teller.reports),

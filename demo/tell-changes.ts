@@ -43,7 +43,10 @@ export function tellChange(teller: Teller, openedAt: number, now: Weather, outco
   const end = openedAt + hours * 0.65 * HOUR
   changes.push({
     title: ticket ? `${ticket}: ${title}` : title,
-    ...{ author, openedAt, outcome, endedAt: outcome === 'open' ? undefined : end },
+    author,
+    openedAt,
+    outcome,
+    endedAt: outcome === 'open' ? undefined : end,
     commits: Array.from({ length: count }, (_, index) => begun + ((openedAt - begun) * index) / count),
     reviews: reviewsOf(teller, reviewers, openedAt + hours * 0.3 * HOUR, openedAt + hours * 0.6 * HOUR),
     additions: size,
@@ -60,10 +63,15 @@ export function tellUpdate(teller: Teller, openedAt: number, now: Weather): void
   const reviewers = luck.chance(0.3) ? [] : [luck.pick(people).login]
   changes.push({
     title: `Bump ${luck.pick(LIBRARIES)} to ${luck.whole(2, 9)}.${luck.whole(0, 20)}`,
-    ...{ author: luck.pick(BOTS), openedAt, endedAt, outcome: luck.chance(0.15) ? 'closed' : 'merged' },
+    author: luck.pick(BOTS),
+    openedAt,
+    endedAt,
+    outcome: luck.chance(0.15) ? 'closed' : 'merged',
     commits: [openedAt - MINUTE],
     reviews: reviewers.map((by) => ({ by, at: endedAt - HOUR, state: 'APPROVED', remarks: [] })),
-    ...{ additions: 12, deletions: 12, files: 2 },
+    additions: 12,
+    deletions: 12,
+    files: 2,
     builds: buildsOf(teller, openedAt, now, 0.3),
   })
 }

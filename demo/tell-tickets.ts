@@ -21,7 +21,9 @@ export function tellTicket(
   const category = luck.pick(CATEGORIES)
   const epic = tickets.findLast((each) => each.type === 'Epic')?.key
   tickets.push({
-    ...{ key, type, createdAt },
+    key,
+    type,
+    createdAt,
     title: isTrouble ? troubleTitle(luck, part) : type === 'Epic' ? epicTitle(part) : workTitle(luck, part),
     priority: type === 'Incident' ? (category === 'Outage' ? 'Highest' : 'High') : luck.pick(['High', 'Medium', 'Low']),
     reporter: luck.pick(people).login,
@@ -43,7 +45,9 @@ export function tellReport(teller: Teller, at: number, delay: number, isOpen = t
   const part = luck.pick(service.parts)
   const label = luck.chance(0.6) ? 'bug' : 'question'
   reports.push({
-    ...{ label, at, by: luck.pick(people).login },
+    label,
+    at,
+    by: luck.pick(people).login,
     title: label === 'bug' ? troubleTitle(luck, part) : `How do I use ${part}?`,
     closedAt: isOpen ? undefined : at + 60 * HOUR * delay * luck.spread(),
   })
@@ -67,6 +71,7 @@ export function sprintsOf({ service, begin, until }: Teller): Sprint[] {
   if (service.deploymentsAWeek >= MOST_WITH_SPRINTS) return []
   return Array.from({ length: Math.ceil((until - begin) / SPRINT) }, (_, index) => ({
     name: `${service.title} ${index + 1}`,
-    ...{ from: begin + index * SPRINT, to: begin + (index + 1) * SPRINT },
+    from: begin + index * SPRINT,
+    to: begin + (index + 1) * SPRINT,
   }))
 }

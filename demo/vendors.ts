@@ -31,7 +31,10 @@ export async function startVendors(stories: readonly ServiceStory[], folder: str
   const commits = new Map(made.flatMap((each) => [...each]))
   const github = await startGithub(stories, commits, (name) => `${git.url}/${name}`)
   return {
-    ...{ github, jira, circleci, chat },
+    github,
+    jira,
+    circleci,
+    chat,
     async stop() {
       await Promise.all([github.stop(), jira.stop(), circleci.stop(), chat.stop()])
     },

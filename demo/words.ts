@@ -3,8 +3,13 @@ import type { Luck } from './luck.ts'
 
 const VERBS = ['Add', 'Fix', 'Speed up', 'Simplify', 'Test', 'Show', 'Cache', 'Validate', 'Translate', 'Log']
 const WHY = [
-  ...['for guests', 'on phones', 'under load', 'after a timeout', 'for business customers'],
-  ...['in the new region', ''],
+  'for guests',
+  'on phones',
+  'under load',
+  'after a timeout',
+  'for business customers',
+  'in the new region',
+  '',
 ]
 const SYMPTOMS = ['answers slowly', 'shows an error', 'loses entries', 'is unavailable', 'counts twice']
 export const REMARKS = [

@@ -24,5 +24,7 @@ const violations = [
   ...[findUnusedExports, findFoldedSpreads].flatMap((find) => find(everything)),
 ]
 for (const violation of violations) console.error(violation)
-console.log(`rules of imports, exports, lookups, names and spreads: ${everything.length} files, ${violations.length} violations`)
+console.log(
+  `rules of imports, exports, lookups, names and spreads: ${everything.length} files, ${violations.length} violations`,
+)
 process.exitCode = violations.length === 0 ? 0 : 1

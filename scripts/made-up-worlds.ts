@@ -101,8 +101,12 @@ export function worldOf({ spec }: Entity, inputs: readonly Input[], choose: (inp
     { row: {}, isMany: Boolean(isMany) },
   ])
   const world: World = {
-    ...{ row: Object.fromEntries(joins), scope: {}, lookups: Object.fromEntries(lookups) },
-    ...{ hidden: new Set(), config: 'yes', connection: 1 },
+    row: Object.fromEntries(joins),
+    scope: {},
+    lookups: Object.fromEntries(lookups),
+    hidden: new Set(),
+    config: 'yes',
+    connection: 1,
   }
   for (const input of inputs) input.put(world, input.values[choose(input)])
   return world
@@ -153,8 +157,12 @@ export function convertedBy(
   const seen = { ...row }
   for (const alias of hidden) if (alias in seen) seen[alias] = null
   const context = {
-    ...{ connectionId: connection, connection: { endpoint: ADDRESS }, idOf: idMaker(connection) },
-    ...{ scope, scopeConfig: configOf(config), lookups: Object.fromEntries(found) },
+    connectionId: connection,
+    connection: { endpoint: ADDRESS },
+    idOf: idMaker(connection),
+    scope,
+    scopeConfig: configOf(config),
+    lookups: Object.fromEntries(found),
   }
   try {
     return [...(spec.convert?.rows(seen as never, context as never) ?? [])].filter((each) => isDomain.has(each.table))

@@ -51,9 +51,16 @@ function statementsOf(dialect: Dialect): string {
 
 /** A value of each kind that differs from every default. */
 const VALUES: Record<Kind, unknown> = {
-  ...{ string: 'k', text: 'Größe 🐟', integer: 7, bigint: 9_007_199_254_740_991, double: 0.1, boolean: true },
-  ...{ timestamp: new Date('2026-01-02T03:04:05.678Z'), date: new Date('2026-01-02T00:00:00.000Z') },
-  ...{ json: { a: [1, null] }, bytes: Buffer.from([0, 255, 10]) },
+  string: 'k',
+  text: 'Größe 🐟',
+  integer: 7,
+  bigint: 9_007_199_254_740_991,
+  double: 0.1,
+  boolean: true,
+  timestamp: new Date('2026-01-02T03:04:05.678Z'),
+  date: new Date('2026-01-02T00:00:00.000Z'),
+  json: { a: [1, null] },
+  bytes: Buffer.from([0, 255, 10]),
 }
 
 function fullRow(table: AnyTable, { encrypt }: Secrets) {

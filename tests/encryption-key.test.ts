@@ -95,7 +95,9 @@ describeEachDatabase('the encryption key', (test) => {
 
   it('when it is lost, another is accepted, and what cannot be read is told and can be entered again', async () => {
     const { id } = await control(await open(newFolder())).connections.create('github', {
-      ...{ name: 'lost', endpoint: 'http://127.0.0.1:1/', token: TOKEN },
+      name: 'lost',
+      endpoint: 'http://127.0.0.1:1/',
+      token: TOKEN,
     })
     const folder = newFolder()
     await expect(open(folder)).rejects.toThrow('weir secrets accept-key')
@@ -114,18 +116,20 @@ describeEachDatabase('the encryption key', (test) => {
   async function fill(secrets: Secrets) {
     const services = control(secrets)
     const connection = await services.connections.create('github', {
-      ...{
-        name: 'rotated',
-        endpoint: 'http://127.0.0.1:1/',
-        token: TOKEN,
-        proxy: `http://user:${PASSWORD}@127.0.0.1:2`,
-      },
+      name: 'rotated',
+      endpoint: 'http://127.0.0.1:1/',
+      token: TOKEN,
+      proxy: `http://user:${PASSWORD}@127.0.0.1:2`,
     })
     const url = `https://git:${PASSWORD}@127.0.0.1/x.git`
     const plan = [[{ plugin: 'gitextractor', subtasks: [], options: { url, repoId: 'x' } }]]
     const long = [[{ plugin: 'dora', subtasks: [], options: { projectName: 'x', note: 'long '.repeat(5000) } }]]
     const blueprint = await services.blueprints.create({
-      ...{ name: 'rotated', mode: 'ADVANCED', isManual: true, plan, beforePlan: long },
+      name: 'rotated',
+      mode: 'ADVANCED',
+      isManual: true,
+      plan,
+      beforePlan: long,
     })
     const pipeline = await services.blueprints.trigger(blueprint.id)
     await services.pipelines.cancel(pipeline.id)

@@ -47,16 +47,19 @@ function rowsOf(project: number) {
     const date = at((index + 0.5) / SIZES.deployments)
     rows.push(
       cicdDeploymentCommits.row({
-        ...{ id: `${deploymentId(index)}:commit`, cicd_scope_id: scope, cicd_deployment_id: deploymentId(index) },
-        ...{
-          name: `deploy ${index}`,
-          result: 'SUCCESS',
-          status: 'DONE',
-          environment: 'PRODUCTION',
-          repo_id: repo,
-          repo_url: '',
-        },
-        ...{ created_date: date, started_date: date, finished_date: date, commit_sha: `${project}-${index}` },
+        id: `${deploymentId(index)}:commit`,
+        cicd_scope_id: scope,
+        cicd_deployment_id: deploymentId(index),
+        name: `deploy ${index}`,
+        result: 'SUCCESS',
+        status: 'DONE',
+        environment: 'PRODUCTION',
+        repo_id: repo,
+        repo_url: '',
+        created_date: date,
+        started_date: date,
+        finished_date: date,
+        commit_sha: `${project}-${index}`,
       }),
     )
   }
@@ -65,12 +68,23 @@ function rowsOf(project: number) {
     const date = at((index + 0.25) / SIZES.pullRequests)
     rows.push(
       pullRequests.row({
-        ...{ id, base_repo_id: repo, pull_request_key: index, title: `Change ${index}`, status: 'MERGED' },
-        ...{ author_name: 'somebody', created_date: date, merged_date: date, merge_commit_sha: `${project}-${index}` },
+        id,
+        base_repo_id: repo,
+        pull_request_key: index,
+        title: `Change ${index}`,
+        status: 'MERGED',
+        author_name: 'somebody',
+        created_date: date,
+        merged_date: date,
+        merge_commit_sha: `${project}-${index}`,
       }),
       projectPrMetrics.row({
-        ...{ id, project_name, pr_cycle_time: (index * 7919) % 20_000, pr_coding_time: index % 500 },
-        ...{ pr_deployed_date: date, deployment_commit_id: `${deploymentId(index % SIZES.deployments)}:commit` },
+        id,
+        project_name,
+        pr_cycle_time: (index * 7919) % 20_000,
+        pr_coding_time: index % 500,
+        pr_deployed_date: date,
+        deployment_commit_id: `${deploymentId(index % SIZES.deployments)}:commit`,
       }),
     )
   }
@@ -80,15 +94,14 @@ function rowsOf(project: number) {
     const begun = at((deployment + 0.6) / SIZES.deployments)
     rows.push(
       incidents.row({
-        ...{
-          id,
-          table: 'boards',
-          scope_id: board,
-          title: `Outage ${index}`,
-          status: 'DONE',
-          lead_time_minutes: index * 30,
-        },
-        ...{ created_date: begun, resolution_date: new Date(begun.getTime() + index * 1_800_000) },
+        id,
+        table: 'boards',
+        scope_id: board,
+        title: `Outage ${index}`,
+        status: 'DONE',
+        lead_time_minutes: index * 30,
+        created_date: begun,
+        resolution_date: new Date(begun.getTime() + index * 1_800_000),
       }),
       projectIncidentDeploymentRelationships.row({ id, project_name, deployment_id: deploymentId(deployment) }),
     )

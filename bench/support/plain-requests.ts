@@ -17,7 +17,9 @@ export async function plainRequests(all: readonly AskedFor[], atOnce: number): P
     for (let next = left.shift(); next; next = left.shift()) {
       const { host: _, connection: __, 'content-length': ___, ...headers } = next.headers
       const { body } = await request(next.url, {
-        ...{ method: next.method as 'GET', headers, body: next.body === '' ? null : next.body },
+        method: next.method as 'GET',
+        headers,
+        body: next.body === '' ? null : next.body,
       })
       await body.arrayBuffer()
     }

@@ -24,7 +24,9 @@ for (const subtask of plugin.subtasks.filter(({ isDefault }) => isDefault)) {
   const cpu = process.cpuUsage()
   let asked = 0
   await subtask.run({
-    ...{ database, options: { connectionId: 1, ...scope?.options }, fullSync: false },
+    database,
+    options: { connectionId: 1, ...scope?.options },
+    fullSync: false,
     signal: new AbortController().signal,
     progress({ requests = asked }) {
       asked = requests

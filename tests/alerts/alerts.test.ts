@@ -77,8 +77,15 @@ describeEachDatabase('alerts', (test) => {
   }
   const webhook = () => ({ kind: 'webhook', url: `${receiver.url}hooks?token=hidden`, secret: SECRET })
   const rate = () => ({
-    ...{ kind: 'threshold', name: 'too many failures', project: 'shop', metric: 'change-failure-rate' },
-    ...{ direction: 'above', threshold: 0.15, windowDays: 7, forDays: 14, target: webhook() },
+    kind: 'threshold',
+    name: 'too many failures',
+    project: 'shop',
+    metric: 'change-failure-rate',
+    direction: 'above',
+    threshold: 0.15,
+    windowDays: 7,
+    forDays: 14,
+    target: webhook(),
   })
   const create = async (settings: object) => {
     const { status, body } = await api.ask('POST', '/v1/alerts', settings)
@@ -95,13 +102,27 @@ describeEachDatabase('alerts', (test) => {
       states.push(`${number} ${(await one(id)).state} ${receiver.received.length}`)
     }
     expect(states).toEqual([
-      ...['35 fine 0', '45 pending 0', '50 pending 0', '60 broken 1', '61 broken 1', '70 broken 1', '83 broken 1'],
-      ...['95 fine 2', '96 fine 2'],
+      '35 fine 0',
+      '45 pending 0',
+      '50 pending 0',
+      '60 broken 1',
+      '61 broken 1',
+      '70 broken 1',
+      '83 broken 1',
+      '95 fine 2',
+      '96 fine 2',
     ])
     const [broken, recovered] = receiver.received
     expect(broken?.body).toMatchObject({
-      ...{ type: 'alert.broken', project: 'shop', metric: 'change-failure-rate', unit: 'share', value: 1 },
-      ...{ threshold: 0.15, windowDays: 7, forDays: 14, alert: { id, name: 'too many failures' } },
+      type: 'alert.broken',
+      project: 'shop',
+      metric: 'change-failure-rate',
+      unit: 'share',
+      value: 1,
+      threshold: 0.15,
+      windowDays: 7,
+      forDays: 14,
+      alert: { id, name: 'too many failures' },
       text: 'shop: Change failure rate is 100 % over the last 7 days, above 15 % for 14 days.',
     })
     expect(fieldsOf(broken?.body)).toEqual(fieldsOf(documented('alert.broken')))
@@ -196,7 +217,10 @@ describeEachDatabase('alerts', (test) => {
     const arrived = receiver.next()
     const begun = Date.now()
     const cli = startCli(['up'], {
-      ...{ DB_URL: test.url, DATA_FOLDER: api.dataFolder, ENCRYPTION_SECRET: SECRET_KEY, PORT: '0' },
+      DB_URL: test.url,
+      DATA_FOLDER: api.dataFolder,
+      ENCRYPTION_SECRET: SECRET_KEY,
+      PORT: '0',
       LOGGING_LEVEL: 'silent',
     })
     await Promise.race([arrived, cli.ended.then(() => Promise.reject(new Error(cli.output() + cli.errors())))])

@@ -29,7 +29,9 @@ export async function startReceiver() {
     }),
   )
   return {
-    ...{ url, stop, received },
+    url,
+    stop,
+    received,
     answerWith: (status: number | null, headers: Readonly<Record<string, string>> = {}) => {
       answer = status
       head = headers

@@ -24,9 +24,17 @@ export async function plantShop(database: Database, project_name = 'shop'): Prom
     const id = `${project_name}:d${number}`
     const finished_date = day(number, 12)
     const deployment = cicdDeploymentCommits.row({
-      ...{ id, cicd_deployment_id: id, cicd_scope_id: scope, name: `release ${number}`, commit_sha: id },
-      ...{ repo_url: 'https://code.test/shop', result: 'SUCCESS', status: 'DONE', environment: 'PRODUCTION' },
-      ...{ created_date: finished_date, finished_date },
+      id,
+      cicd_deployment_id: id,
+      cicd_scope_id: scope,
+      name: `release ${number}`,
+      commit_sha: id,
+      repo_url: 'https://code.test/shop',
+      result: 'SUCCESS',
+      status: 'DONE',
+      environment: 'PRODUCTION',
+      created_date: finished_date,
+      finished_date,
     })
     if (number < 40 || number >= 80) return [deployment]
     const incident = `${project_name}:i${number}`
@@ -34,8 +42,13 @@ export async function plantShop(database: Database, project_name = 'shop'): Prom
     return [
       deployment,
       incidents.row({
-        ...{ id: incident, table: 'boards', scope_id: board, title: `outage ${number}`, status: 'DONE' },
-        ...{ created_date: day(number, 13), resolution_date },
+        id: incident,
+        table: 'boards',
+        scope_id: board,
+        title: `outage ${number}`,
+        status: 'DONE',
+        created_date: day(number, 13),
+        resolution_date,
       }),
       projectIncidentDeploymentRelationships.row({ project_name, id: incident, deployment_id: id }),
     ]

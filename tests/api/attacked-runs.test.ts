@@ -130,7 +130,10 @@ describeEachDatabase('attacked runs', (test) => {
   async function adopting(name: string): Promise<{ id: number; connectionId: number }> {
     const id = await project(name)
     const { body } = await api.ask('POST', '/plugins/github/connections', {
-      ...{ name, endpoint: gateway.url, authMethod: 'AccessToken', token: DEFAULT_TOKEN },
+      name,
+      endpoint: gateway.url,
+      authMethod: 'AccessToken',
+      token: DEFAULT_TOKEN,
     })
     const selectors = [{ scopes: ['acme/*'], except: [], archived: false, scopeConfigId: 0 }]
     await saveSelectors(test.database, id, [{ plugin: 'github', connectionId: body.id, selectors }])

@@ -44,8 +44,11 @@ describeEachDatabase('audit', (test) => {
     await api.ask('POST', '/auth/logout', undefined, { headers })
     const found = await entries('subject=access')
     expect(found.map(({ action }) => action).reverse()).toEqual([
-      ...['sign-in failed', 'sign-in failed', 'sign-in failed'],
-      ...['sign-in', 'sign-out'],
+      'sign-in failed',
+      'sign-in failed',
+      'sign-in failed',
+      'sign-in',
+      'sign-out',
     ])
     expect(found[0]).toMatchObject({ actorId: 'token:access token', address: '127.0.0.1' })
     expect(found.at(-1)).toMatchObject({ actorId: 'anonymous', stateAfter: { reason: expect.any(String) } })

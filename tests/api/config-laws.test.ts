@@ -16,7 +16,11 @@ import { startTestApi, type TestApi } from './support/test-api.ts'
 const RUNS = process.env.FULL_SIZE ? 200 : 3
 const reference = (name: string) => `\${${name}}`
 const environment: Record<string, string> = {
-  ...{ TOKEN: DEFAULT_TOKEN, SAME: DEFAULT_TOKEN, PASSWORD: 'pw-8Xq2LmZt', PATTERN: '^fix', LIMIT: '700' },
+  TOKEN: DEFAULT_TOKEN,
+  SAME: DEFAULT_TOKEN,
+  PASSWORD: 'pw-8Xq2LmZt',
+  PATTERN: '^fix',
+  LIMIT: '700',
 }
 
 const text = fc.oneof(

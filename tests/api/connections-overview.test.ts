@@ -96,8 +96,12 @@ describeEachDatabase('the list of connections', (test) => {
       const { body } = await api.ask('GET', at)
       expect(body.scopes.map((scope: any) => scope.name)).toEqual(['acme/api', 'acme/web', 'globex/shop'])
       expect(body.scopes[0]).toEqual({
-        ...{ id: String(githubId), name: 'acme/api', scopeConfigId: rules.id, scopeConfigName: 'strict' },
-        ...{ collectedAt: null, usedBy: ['shop'] },
+        id: String(githubId),
+        name: 'acme/api',
+        scopeConfigId: rules.id,
+        scopeConfigName: 'strict',
+        collectedAt: null,
+        usedBy: ['shop'],
       })
       expect((await api.ask('GET', `${at}?searchTerm=WEB&pageSize=1`)).body).toMatchObject({
         count: 1,
@@ -160,8 +164,12 @@ describeEachDatabase('the list of connections', (test) => {
         (await server.ask('GET', '/v1/connections')).body.find((each: any) => each.name === 'of runs')
       const first = await run()
       expect(await read()).toMatchObject({
-        ...{ state: 'works', pipelineId: first, collectedAt: expect.any(String), failure: null },
-        ...{ requestsLeft: expect.any(Number), countedAt: expect.any(String) },
+        state: 'works',
+        pipelineId: first,
+        collectedAt: expect.any(String),
+        failure: null,
+        requestsLeft: expect.any(Number),
+        countedAt: expect.any(String),
       })
       github.revoke(SECOND_TOKEN)
       const second = await run()

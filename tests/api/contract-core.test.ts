@@ -5,8 +5,17 @@ import { create, FAILED, keysOf, ORIGIN, refused, sorted, WRITTEN } from './supp
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const API_KEY = [
-  ...['id', ...WRITTEN, 'creator', 'creatorEmail', 'updater', 'updaterEmail', 'name', 'expiredAt', 'allowedPath'],
-  ...['type', 'extra'],
+  'id',
+  ...WRITTEN,
+  'creator',
+  'creatorEmail',
+  'updater',
+  'updaterEmail',
+  'name',
+  'expiredAt',
+  'allowedPath',
+  'type',
+  'extra',
 ]
 
 describeEachDatabase('contract of the core', (test) => {
@@ -72,8 +81,18 @@ describeEachDatabase('contract of the core', (test) => {
     expect(body).toMatchObject({ count: 2, repos: [{ id: 'push:1', name: 'first' }, { id: 'push:2' }] })
     expect(keysOf(body.repos[0])).toEqual(
       [
-        ...['id', ...WRITTEN, ...ORIGIN, 'name', 'url', 'description', 'owner_id', 'language', 'forked_from'],
-        ...['created_date', 'updated_date', 'deleted'],
+        'id',
+        ...WRITTEN,
+        ...ORIGIN,
+        'name',
+        'url',
+        'description',
+        'owner_id',
+        'language',
+        'forked_from',
+        'created_date',
+        'updated_date',
+        'deleted',
       ].sort(),
     )
     await refused(api, ['POST', '/push/repos', [{ id: 'push:3', created_date: 'soon' }]], 400, /Row 1/)

@@ -6,8 +6,21 @@ import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const PROJECT = ['name', 'description', ...WRITTEN, ...ORIGIN, 'metrics', 'blueprint']
 const BLUEPRINT = [
-  ...['id', ...WRITTEN, 'name', 'projectName', 'mode', 'plan', 'enable', 'cronConfig', 'isManual'],
-  ...['beforePlan', 'afterPlan', 'labels', 'connections', 'priority', ...POLICY],
+  'id',
+  ...WRITTEN,
+  'name',
+  'projectName',
+  'mode',
+  'plan',
+  'enable',
+  'cronConfig',
+  'isManual',
+  'beforePlan',
+  'afterPlan',
+  'labels',
+  'connections',
+  'priority',
+  ...POLICY,
 ]
 const DORA = { plugin: 'dora', subtasks: [], options: { projectName: 'x' } }
 

@@ -76,8 +76,10 @@ describeEachDatabase('dashboards over HTTP', (test) => {
     const { body } = await ask('GET', '/v1/dashboards/dora?from=now-1Q/Q&to=now-1Q/Q')
     const { from, to, before } = body.range
     expect([from, to, before.from, before.to].map((moment) => moment.slice(8))).toEqual([
-      ...['01T00:00:00.000Z', expect.stringMatching(/^3[01]T23:59:59.999Z$/)],
-      ...['01T00:00:00.000Z', expect.stringMatching(/^3[01]T23:59:59.999Z$/)],
+      '01T00:00:00.000Z',
+      expect.stringMatching(/^3[01]T23:59:59.999Z$/),
+      '01T00:00:00.000Z',
+      expect.stringMatching(/^3[01]T23:59:59.999Z$/),
     ])
     expect(Date.parse(before.to) + 1).toBe(Date.parse(from))
     expect(body.sections[0].panels[1]).toMatchObject({ origin: { dashboard: 'dora', panel: 'change-lead-time' } })
@@ -133,8 +135,10 @@ describeEachDatabase('dashboards over HTTP', (test) => {
     const { annotations } = (await ask('GET', `${asked}&kinds=switch`)).body
     expect(annotations).toEqual(
       ['shifting', 'switched'].map((state, index) => ({
-        ...{ kind: 'switch', at: new Date(+at + index + 1).toISOString() },
-        ...{ title: `to green: ${state}`, url: '/traffic/a' },
+        kind: 'switch',
+        at: new Date(+at + index + 1).toISOString(),
+        title: `to green: ${state}`,
+        url: '/traffic/a',
       })),
     )
     const unknown = await ask('GET', `${asked}&kinds=party`)

@@ -150,8 +150,15 @@ describeEachDatabase('data', (test) => {
 
   it('refuses what is no data of the scope', async () => {
     for (const table of [
-      ...['_tool_jira_connections', '_tool_jira_scope_configs', '_devlake_api_keys', '_weir_plans', 'nothing'],
-      ...['_tool_github_issues', '_raw_github_api_issues', 'issues; drop table issues', '_devlake_tasks'],
+      '_tool_jira_connections',
+      '_tool_jira_scope_configs',
+      '_devlake_api_keys',
+      '_weir_plans',
+      'nothing',
+      '_tool_github_issues',
+      '_raw_github_api_issues',
+      'issues; drop table issues',
+      '_devlake_tasks',
     ]) {
       for (const [route, asked] of [
         ['/v1/data/rows', { table }],
@@ -185,7 +192,10 @@ describeEachDatabase('data', (test) => {
     expect(records).toBe(3)
     const at = new Map<string, any>(paths.map((each: any) => [each.path, each]))
     expect(at.get('fields.customfield_10016')).toMatchObject({
-      ...{ title: 'Story Points', count: 2, types: ['number'], suggestion: 'float' },
+      title: 'Story Points',
+      count: 2,
+      types: ['number'],
+      suggestion: 'float',
       samples: expect.arrayContaining(['3', '5.5']),
     })
     expect(at.get('fields.customfield_10020.#.name')).toMatchObject({ count: 1, samples: ['One', 'Two'] })

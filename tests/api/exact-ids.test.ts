@@ -25,8 +25,10 @@ describeEachDatabase('ids past 2^53', (test) => {
     expect(put.status, put.text).toBe(200)
     expect(put.body.map(({ githubId }: any) => githubId)).toEqual([ODD, EVEN, LONG, 7])
     for (const [id, name] of [
-      ...[[ODD, 'odd'] as const, [EVEN, 'even'] as const],
-      ...[[LONG, 'long'] as const, ['7', 'small'] as const],
+      [ODD, 'odd'] as const,
+      [EVEN, 'even'] as const,
+      [LONG, 'long'] as const,
+      ['7', 'small'] as const,
     ]) {
       expect((await api.ask('GET', `${base}/${id}`)).body.scope.name).toBe(name)
     }

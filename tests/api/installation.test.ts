@@ -110,8 +110,14 @@ describeEachDatabase('the state of an installation', (test) => {
     await write(test.database, [
       projectMapping.row({ project_name: 'shop', table: 'cicd_scopes', row_id: 'scope' }),
       cicdDeploymentCommits.row({
-        ...{ id: 'd', cicd_deployment_id: 'd', cicd_scope_id: 'scope', commit_sha: 'd', repo_url: 'x' },
-        ...{ result: 'SUCCESS', environment: 'PRODUCTION', finished_date },
+        id: 'd',
+        cicd_deployment_id: 'd',
+        cicd_scope_id: 'scope',
+        commit_sha: 'd',
+        repo_url: 'x',
+        result: 'SUCCESS',
+        environment: 'PRODUCTION',
+        finished_date,
       }),
     ])
     const { body } = await api.ask('GET', '/v1/overview')
@@ -138,7 +144,9 @@ describeEachDatabase('the state of an installation', (test) => {
       return tile
     }
     expect(await asked()).toMatchObject({
-      ...{ collectedBy: null, lastRun: null, why: 'Nothing was collected yet: start a run.' },
+      collectedBy: null,
+      lastRun: null,
+      why: 'Nothing was collected yet: start a run.',
     })
     const plan = [[{ plugin: 'dora', options: { projectName: 'collecting' } }]]
     const { body: run } = await api.ask('POST', '/pipelines', { name: 'x', plan, blueprintId: collecting })
@@ -152,7 +160,8 @@ describeEachDatabase('the state of an installation', (test) => {
       why: 'This project has not run yet, so nothing was calculated for it: start a run.',
     })
     expect(await collectedElsewhere({ database: test.database }, 'sharing', ['sharing'])).toMatchObject({
-      ...{ project: null, run: null },
+      project: null,
+      run: null,
     })
     expect(await collectedElsewhere({ database: test.database }, 'collecting')).toBe(undefined)
     for (const name of ['sharing', 'collecting']) await api.ask('DELETE', `/projects/${name}`)

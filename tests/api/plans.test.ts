@@ -110,14 +110,17 @@ describeOneDatabase('help with plans and schedules', (test) => {
     const at = `/blueprints/${written.body.id}`
     const changed = await api.ask('PATCH', at, { plan: [task], beforePlan: [task], afterPlan: [[task], [task]] })
     expect(changed).toMatchObject({
-      ...{ status: 200, body: { plan: [stage], beforePlan: [stage], afterPlan: [stage, stage] } },
+      status: 200,
+      body: { plan: [stage], beforePlan: [stage], afterPlan: [stage, stage] },
     })
     const made = { name: 'around', isManual: true, connections: [], beforePlan: [task], afterPlan: [task] }
     expect(await api.ask('POST', '/blueprints', made)).toMatchObject({
-      ...{ status: 201, body: { plan: [stage, stage], beforePlan: [stage], afterPlan: [stage] } },
+      status: 201,
+      body: { plan: [stage, stage], beforePlan: [stage], afterPlan: [stage] },
     })
     expect(await api.ask('POST', '/pipelines', { plan: [task, task] })).toMatchObject({
-      ...{ status: 201, body: { plan: [[...stage, ...stage]], totalTasks: 2 } },
+      status: 201,
+      body: { plan: [[...stage, ...stage]], totalTasks: 2 },
     })
     const preview = await api.ask('POST', '/v1/plans/preview', { name: 'seen', ...own, plan: [task] })
     expect(preview).toMatchObject({ status: 200, body: { plan: [stage] } })

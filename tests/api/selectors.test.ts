@@ -51,7 +51,10 @@ describeEachDatabase('selectors', (test) => {
     const AUTH_TOKENS = `b:admin@shop:${BOSS},v:viewer@shop:${VIEWER}`
     api = await startTestApi(test.database, { AUTH: 'token', AUTH_TOKEN: ADMIN, AUTH_TOKENS })
     const { id } = await ask('POST', '/plugins/github/connections', {
-      ...{ name: 'main', endpoint: `${github.url}/`, authMethod: 'AccessToken', token: DEFAULT_TOKEN },
+      name: 'main',
+      endpoint: `${github.url}/`,
+      authMethod: 'AccessToken',
+      token: DEFAULT_TOKEN,
     })
     connectionId = id
     const configAt = `/plugins/github/connections/${connectionId}/scope-configs`
@@ -215,7 +218,10 @@ describeEachDatabase('selectors', (test) => {
 
   it('goes with its connection', async () => {
     const { id } = await ask('POST', '/plugins/github/connections', {
-      ...{ name: 'second', endpoint: `${github.url}/`, authMethod: 'AccessToken', token: DEFAULT_TOKEN },
+      name: 'second',
+      endpoint: `${github.url}/`,
+      authMethod: 'AccessToken',
+      token: DEFAULT_TOKEN,
     })
     await add({ ...selector('none/*'), connectionId: id, allowEmpty: true })
     await ask('DELETE', `/plugins/github/connections/${id}`)

@@ -18,23 +18,32 @@ const took = (created: string, resolved: string) => ({ created, updated: resolve
 /** Incidents of the component checkout in the range: 11 and 12 in January, 13 in February. */
 const INCIDENTS = [
   issue(11, {
-    ...{ issuetype: OUTAGE, ...category('Outage'), ...of('checkout') },
+    issuetype: OUTAGE,
+    ...category('Outage'),
+    ...of('checkout'),
     ...took('2024-01-12T10:00:00.000+0000', '2024-01-12T12:30:00.000+0000'),
   }),
   issue(12, {
-    ...{ issuetype: OUTAGE, ...category('Outage'), ...of('checkout') },
+    issuetype: OUTAGE,
+    ...category('Outage'),
+    ...of('checkout'),
     ...took('2024-01-25T08:00:00.000+0000', '2024-01-25T08:30:00.000+0000'),
   }),
   // Not resolved, so it has no lead time: five hours and 59 seconds until its last update.
   issue(13, {
-    ...{ issuetype: OUTAGE, ...category(ODD), ...of('checkout') },
-    ...{ created: '2024-02-10T00:00:00.000+0000', updated: '2024-02-10T05:00:59.000+0000' },
+    issuetype: OUTAGE,
+    ...category(ODD),
+    ...of('checkout'),
+    created: '2024-02-10T00:00:00.000+0000',
+    updated: '2024-02-10T05:00:59.000+0000',
   }),
   issue(14, { issuetype: OUTAGE, ...category('Outage'), ...of('billing'), created: '2024-02-11T00:00:00.000+0000' }),
   issue(15, { issuetype: OUTAGE, ...category('Drill'), ...of('checkout'), created: '2024-02-12T00:00:00.000+0000' }),
   issue(16, { issuetype: OUTAGE, ...of('checkout'), created: '2024-02-13T00:00:00.000+0000' }),
   issue(17, {
-    ...{ issuetype: OUTAGE, ...category('Outage'), ...of('checkout') },
+    issuetype: OUTAGE,
+    ...category('Outage'),
+    ...of('checkout'),
     ...took('2023-12-31T23:59:59.000+0000', '2024-01-01T09:00:00.000+0000'),
   }),
   issue(18, { issuetype: BUG, ...category('Outage'), ...of('checkout'), created: '2024-01-20T00:00:00.000+0000' }),
@@ -111,7 +120,10 @@ describeEachDatabase('the service report', (test) => {
         ...dates,
       }
       await send('POST', `/plugins/webhook/connections/${webhookId}/deployments`, {
-        ...{ id, ...dates, deploymentCommits: [commit], ...more },
+        id,
+        ...dates,
+        deploymentCommits: [commit],
+        ...more,
       })
     }
     const connections = [
@@ -145,14 +157,21 @@ describeEachDatabase('the service report', (test) => {
     const field = { columnName: 'x_issue_category', displayName: 'Issue category', dataType: 'varchar(255)' }
     await send('POST', '/plugins/customize/issues/fields', field)
     const mapping = {
-      ...{ table: 'issues', field: field.columnName, rawTable: '_raw_jira_api_issues', ...place, reach: 'scope' },
+      table: 'issues',
+      field: field.columnName,
+      rawTable: '_raw_jira_api_issues',
+      ...place,
+      reach: 'scope',
       path: 'fields.customfield_10050.value',
     }
     await send('POST', `/v1/blueprints/${blueprintId}/mappings`, mapping)
     await run()
     const first = await report()
     expect(first).toMatchObject({
-      ...{ project: 'shop', environment: 'PRODUCTION', issueCategories: ['Outage', ODD], component: 'checkout' },
+      project: 'shop',
+      environment: 'PRODUCTION',
+      issueCategories: ['Outage', ODD],
+      component: 'checkout',
       pairing: 'default',
       // Only the issues have the field so far.
       categoryTable: 'issues',
@@ -201,8 +220,12 @@ describeEachDatabase('the service report', (test) => {
     const written = { name: 'own plan', mode: 'ADVANCED', plan: collecting, isManual: true }
     const { id } = await send('POST', '/blueprints', written)
     const mapping = {
-      ...{ table: 'issues', field: 'x_issue_category', rawTable: '_raw_jira_api_issues', ...place },
-      ...{ reach: 'connection', path: 'fields.customfield_10050.value' },
+      table: 'issues',
+      field: 'x_issue_category',
+      rawTable: '_raw_jira_api_issues',
+      ...place,
+      reach: 'connection',
+      path: 'fields.customfield_10050.value',
     }
     await send('POST', `/v1/blueprints/${id}/mappings`, mapping)
     const advanced = await send('GET', `/blueprints/${id}`)
@@ -210,7 +233,9 @@ describeEachDatabase('the service report', (test) => {
     expect(advanced.plan.at(-1)).toMatchObject([{ plugin: 'customize' }])
     jira.issues.push(
       issue(19, {
-        ...{ issuetype: OUTAGE, ...category('Outage'), ...of('checkout') },
+        issuetype: OUTAGE,
+        ...category('Outage'),
+        ...of('checkout'),
         ...took('2024-03-10T00:00:00.000+0000', '2024-03-10T01:20:00.000+0000'),
       }),
     )
@@ -218,7 +243,12 @@ describeEachDatabase('the service report', (test) => {
     const { months, ...after } = await report()
     expect(values(after)).toEqual([4, 4 / 5, 140])
     expect(months[2]).toEqual({
-      ...{ month: '24/03', incidents: 1, deployments: 1, changeFailureRate: 1, recoveryMinutes: 80, unresolved: 0 },
+      month: '24/03',
+      incidents: 1,
+      deployments: 1,
+      changeFailureRate: 1,
+      recoveryMinutes: 80,
+      unresolved: 0,
     })
   })
 
@@ -266,8 +296,9 @@ describeEachDatabase('the service report', (test) => {
     expect((await key('change-failure-rate', '&policy=reference')).value).toBe(4 / 5)
     // Without a choice in the request, the report uses the choice of the project.
     expect(await report({})).toMatchObject({
-      ...{ pairing: 'service-report', component: 'checkout' },
-      ...{ issueCategories: ['Outage'] },
+      pairing: 'service-report',
+      component: 'checkout',
+      issueCategories: ['Outage'],
     })
     const four = await send('GET', `/v1/four-keys?${query()}`)
     expect(four.projects[0].keys.slice(2).map(({ value }: any) => value)).toEqual([3 / 5, 260 / 3])
@@ -290,14 +321,12 @@ describeEachDatabase('the service report', (test) => {
       expect(grades).toEqual([])
     }
     expect(misspelt.months[0]).toEqual({
-      ...{
-        month: '24/01',
-        incidents: null,
-        deployments: 2,
-        changeFailureRate: null,
-        recoveryMinutes: null,
-        unresolved: 0,
-      },
+      month: '24/01',
+      incidents: null,
+      deployments: 2,
+      changeFailureRate: null,
+      recoveryMinutes: null,
+      unresolved: 0,
     })
     const elsewhere = await report({ ...CHECKOUT, component: 'Checkout' })
     expect(elsewhere.notes).toEqual([
@@ -318,7 +347,8 @@ describeEachDatabase('the service report', (test) => {
   it('counts an incident of two components for each of them, and for the whole text', async () => {
     jira.issues.push(
       issue(20, {
-        ...{ issuetype: OUTAGE, ...category('Outage') },
+        issuetype: OUTAGE,
+        ...category('Outage'),
         components: [
           { id: '2', name: 'network' },
           { id: '3', name: 'database' },
@@ -374,7 +404,11 @@ describeEachDatabase('the service report', (test) => {
     expect(empty).toMatchObject({ categoryTable: 'incidents', component: 'checkout' })
     expect(values(empty)).toEqual([null, null, null])
     const mapping = {
-      ...{ table: 'incidents', field: field.columnName, rawTable: '_raw_jira_api_issues', ...place, reach: 'scope' },
+      table: 'incidents',
+      field: field.columnName,
+      rawTable: '_raw_jira_api_issues',
+      ...place,
+      reach: 'scope',
       path: 'fields.customfield_10050.value',
     }
     await send('POST', `/v1/blueprints/${blueprintId}/mappings`, mapping)

@@ -46,8 +46,11 @@ const STORIES: readonly Story[] = [
 ]
 const issues = STORIES.map(({ created, took, isOpen, category, component, type = HOTFIX }, index) =>
   issue(11 + index, {
-    ...{ issuetype: type, components: [{ id: '1', name: component }], created: timeText(created) },
-    ...{ updated: timeText(created + took), resolutiondate: isOpen ? null : timeText(created + took) },
+    issuetype: type,
+    components: [{ id: '1', name: component }],
+    created: timeText(created),
+    updated: timeText(created + took),
+    resolutiondate: isOpen ? null : timeText(created + took),
     customfield_10063: category ? { self: 'https://jira.example/option/1', value: category, id: '1' } : null,
   }),
 )
@@ -60,7 +63,9 @@ const DEPLOYMENTS: readonly (readonly [id: string, finished: number, more?: obje
 ]
 const CHOSEN = { issueCategory: ['Defect', 'Feature'], component: 'database' }
 const FIELD = {
-  ...{ columnName: 'x_issue_category', displayName: 'Issue category', dataType: 'varchar(255)' },
+  columnName: 'x_issue_category',
+  displayName: 'Issue category',
+  dataType: 'varchar(255)',
   description: 'What kind of incident it is.',
 }
 
@@ -153,7 +158,9 @@ describeEachDatabase('the specification, walked line by line', (test) => {
       { pluginName: 'webhook', connectionId: webhookId },
     ]
     const changed = await send('PATCH', `/blueprints/${blueprintId}`, {
-      ...{ connections, cronConfig: '0 6 * * *', timeAfter: new Date(monthStart(4)).toISOString() },
+      connections,
+      cronConfig: '0 6 * * *',
+      timeAfter: new Date(monthStart(4)).toISOString(),
     })
     expect(changed).toMatchObject({ cronConfig: '0 6 * * *', timeAfter: new Date(monthStart(4)).toISOString() })
     for (const [index, [id, finished, more]] of DEPLOYMENTS.entries()) {
@@ -161,7 +168,10 @@ describeEachDatabase('the specification, walked line by line', (test) => {
       const dates = { startedDate: moment, finishedDate: moment }
       const commit = { repoUrl: 'https://code.example/ops', commitSha: `${index}`.repeat(40), refName: 'main' }
       await send('POST', `/plugins/webhook/connections/${webhookId}/deployments`, {
-        ...{ id, ...dates, deploymentCommits: [{ ...commit, ...dates, ...more }], ...more },
+        id,
+        ...dates,
+        deploymentCommits: [{ ...commit, ...dates, ...more }],
+        ...more,
       })
     }
     await run(blueprintId)
@@ -209,7 +219,9 @@ describeEachDatabase('the specification, walked line by line', (test) => {
       transformationRules: [
         {
           mapping: { [FIELD.columnName]: PATH },
-          ...{ rawDataParams: params, rawDataTable: '_raw_jira_api_issues', table: 'incidents' },
+          rawDataParams: params,
+          rawDataTable: '_raw_jira_api_issues',
+          table: 'incidents',
         },
       ],
     },
@@ -243,7 +255,10 @@ describeEachDatabase('the specification, walked line by line', (test) => {
     expect(report).toMatchObject({ categoryTable: 'incidents', issueCategories: CHOSEN.issueCategory, notes: [] })
     expect(report.months).toEqual([
       {
-        ...{ month: label(EARLIER), incidents: 2, deployments: 2, changeFailureRate: 1 },
+        month: label(EARLIER),
+        incidents: 2,
+        deployments: 2,
+        changeFailureRate: 1,
         recoveryMinutes: (150 + 409) / 2,
         unresolved: 1,
       },
@@ -277,8 +292,11 @@ describeEachDatabase('the specification, walked line by line', (test) => {
           and finished_date between ${from} and ${to} group by 1) d on d.month = i.month
       order by i.month`)
     const byHand = plain.map(({ month, incidents, deployments, minutes, unresolved }) => ({
-      ...{ month, incidents: Number(incidents), deployments: Number(deployments) },
-      ...{ changeFailureRate: Number(incidents) / Number(deployments), recoveryMinutes: Number(minutes) },
+      month,
+      incidents: Number(incidents),
+      deployments: Number(deployments),
+      changeFailureRate: Number(incidents) / Number(deployments),
+      recoveryMinutes: Number(minutes),
       unresolved: Number(unresolved),
     }))
     expect(byHand).toEqual(report.months)
@@ -295,7 +313,9 @@ describeEachDatabase('the specification, walked line by line', (test) => {
     expect(panel.rows).toEqual(ofMonths)
     const { options } = await send('GET', `/v1/dashboards/service-report/variables/issue_category?${query}`)
     expect(options.map(({ value }: any) => value).filter((each: string) => !/All/.test(each))).toEqual([
-      ...['Defect', 'Feature', 'Outage'],
+      'Defect',
+      'Feature',
+      'Outage',
     ])
     const { panels } = await send('GET', '/v1/dashboards/service-report/template')
     const template = panels.find(({ title }: any) => title === 'Recovery by month').targets[0].rawSql as string

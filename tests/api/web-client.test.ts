@@ -15,9 +15,29 @@ import { startLiveServer } from './support/live-server.ts'
  * the whole page fails.
  */
 const REGISTRY = [
-  ...['argocd', 'asana', 'azuredevops', 'azuredevops_go', 'bamboo', 'bitbucket', 'bitbucket_server', 'circleci'],
-  ...['github', 'gh-copilot', 'gitlab', 'jenkins', 'jira', 'opsgenie', 'pagerduty', 'q_dev', 'slack', 'sonarqube'],
-  ...['tapd', 'teambition', 'testmo', 'webhook', 'zentao'],
+  'argocd',
+  'asana',
+  'azuredevops',
+  'azuredevops_go',
+  'bamboo',
+  'bitbucket',
+  'bitbucket_server',
+  'circleci',
+  'github',
+  'gh-copilot',
+  'gitlab',
+  'jenkins',
+  'jira',
+  'opsgenie',
+  'pagerduty',
+  'q_dev',
+  'slack',
+  'sonarqube',
+  'tapd',
+  'teambition',
+  'testmo',
+  'webhook',
+  'zentao',
 ]
 const PROJECT = 'my first project'
 const DAY = 24 * 3_600_000

@@ -43,8 +43,13 @@ describeEachDatabase('what is pushed', (test) => {
     await expectDone(`${place}/issues`, issue('R-2', { type: 'INCIDENT' }))
     await expectDone(`${place}/issues`, issue('R-2', { type: 'BUG' }))
     const tables = [
-      ...['cicd_deployments', 'cicd_deployment_commits', 'pull_requests'],
-      ...['issues', 'board_issues', 'incidents', 'incident_assignees'],
+      'cicd_deployments',
+      'cicd_deployment_commits',
+      'pull_requests',
+      'issues',
+      'board_issues',
+      'incidents',
+      'incident_assignees',
     ]
     const written = async () => {
       const rows: any[] = []
@@ -104,8 +109,13 @@ describeEachDatabase('what is pushed', (test) => {
         const made = webhook.tables.filter(({ name }) => /^_tool_webhook_(?!connections)/.test(name))
         const tables = [
           ...made.map(({ name }) => name),
-          ...['cicd_deployments', 'cicd_deployment_commits', 'pull_requests'],
-          ...['issues', 'board_issues', 'incidents', 'incident_assignees'],
+          'cicd_deployments',
+          'cicd_deployment_commits',
+          'pull_requests',
+          'issues',
+          'board_issues',
+          'incidents',
+          'incident_assignees',
         ]
         const params = JSON.stringify({ ConnectionId: id })
         const written = async () => {

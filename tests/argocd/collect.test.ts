@@ -86,13 +86,21 @@ describeOneDatabase('collecting from argocd', (test) => {
       ),
     ).toEqual([
       {
-        ...{ id: idOf(12), name: `web:${second(12)}`, ...common, ...place, duration_sec: 120 },
+        id: idOf(12),
+        name: `web:${second(12)}`,
+        ...common,
+        ...place,
+        duration_sec: 120,
         created_date: new Date(START + 10 * MINUTE),
         started_date: new Date(START + 10 * MINUTE),
         finished_date: new Date(START + 12 * MINUTE),
       },
       {
-        ...{ id: idOf(25), name: `web:${second(25)}`, ...common, ...place, duration_sec: 300 },
+        id: idOf(25),
+        name: `web:${second(25)}`,
+        ...common,
+        ...place,
+        duration_sec: 300,
         created_date: new Date(START + 20 * MINUTE),
         started_date: new Date(START + 20 * MINUTE),
         finished_date: new Date(START + 25 * MINUTE),
@@ -124,12 +132,16 @@ describeOneDatabase('collecting from argocd', (test) => {
     expect(await all('cicd_deployments', 'id')).toHaveLength(1)
     expect(await all('cicd_deployment_commits', 'id', 'cicd_deployment_id', 'commit_sha', 'repo_url')).toEqual([
       {
-        ...{ id: idOf(2), cicd_deployment_id: idOf(2) },
-        ...{ commit_sha: shaOf('values'), repo_url: 'https://git.example.com/acme/values' },
+        id: idOf(2),
+        cicd_deployment_id: idOf(2),
+        commit_sha: shaOf('values'),
+        repo_url: 'https://git.example.com/acme/values',
       },
       {
-        ...{ id: `${idOf(2)}:2`, cicd_deployment_id: idOf(2) },
-        ...{ commit_sha: shaOf('web'), repo_url: 'https://git.example.com/acme/web' },
+        id: `${idOf(2)}:2`,
+        cicd_deployment_id: idOf(2),
+        commit_sha: shaOf('web'),
+        repo_url: 'https://git.example.com/acme/web',
       },
     ])
     expect(await all('_tool_argocd_sync_operations', 'revision', 'repo_url')).toEqual([
@@ -215,7 +227,9 @@ describeOneDatabase('collecting from argocd', (test) => {
     fake.world.retry(web)
     await runAll()
     expect(await all('cicd_deployments', 'id', 'status', 'finished_date')).toContainEqual({
-      ...{ id: idOf(50), status: 'IN_PROGRESS', finished_date: null },
+      id: idOf(50),
+      status: 'IN_PROGRESS',
+      finished_date: null,
     })
   })
 
@@ -258,7 +272,8 @@ describeOneDatabase('collecting from argocd', (test) => {
     const place = 'shop/live-eu/front'
     for (const pattern of ['^live-', '^shop$', '^web$', '^front$', '10\\.0\\.0\\.1']) {
       expect(await environment({ ...RULES, envNamePattern: pattern })).toEqual({
-        ...{ environment: 'PRODUCTION', original_environment: place },
+        environment: 'PRODUCTION',
+        original_environment: place,
       })
     }
     expect(await environment(RULES)).toMatchObject({ environment: 'TESTING' })
@@ -295,7 +310,9 @@ describeOneDatabase('collecting from argocd', (test) => {
       { result: '', status: 'OTHER', original_result: 'Vanished' },
     ])
     expect(await all('_tool_argocd_applications', 'name', 'sync_status', 'health_status')).toContainEqual({
-      ...{ name: 'web', sync_status: 'Dreaming', health_status: 'Dizzy' },
+      name: 'web',
+      sync_status: 'Dreaming',
+      health_status: 'Dizzy',
     })
     expect(await all('_weir_quarantine', 'raw_table')).toEqual([])
     // A sync that is in the history is not stored twice.

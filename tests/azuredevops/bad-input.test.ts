@@ -11,7 +11,9 @@ import { repositoryRow, spec, useAzureDevops } from './support.ts'
 
 const signal = AbortSignal.timeout(600_000)
 const settingsOf = ({ url }: FakeAzureDevops, more = {}) => ({
-  ...{ endpoint: url, organization: ORGANIZATION, token: TOKEN },
+  endpoint: url,
+  organization: ORGANIZATION,
+  token: TOKEN,
   ...more,
 })
 const check = (fake: FakeAzureDevops, more = {}) =>

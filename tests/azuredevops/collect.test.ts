@@ -266,8 +266,12 @@ describeOneDatabase('collecting from Azure DevOps', (test) => {
     )
     expect(issues).toEqual([
       {
-        ...{ issue_key: String(story.id), type: 'REQUIREMENT', status: 'DONE', resolution_date: closed },
-        ...{ story_point: 5, parent_issue_id: '' },
+        issue_key: String(story.id),
+        type: 'REQUIREMENT',
+        status: 'DONE',
+        resolution_date: closed,
+        story_point: 5,
+        parent_issue_id: '',
       },
       expect.objectContaining({ type: 'INCIDENT', status: 'TODO', parent_issue_id: idOf(story) }),
       expect.objectContaining({ type: '', status: 'OTHER', resolution_date: null }),

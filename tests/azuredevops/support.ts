@@ -27,7 +27,10 @@ export const BOARD = {
 }
 export const repositoryRow = ({ id, name, webUrl }: FakeAzureDevops['repositories'][number]) => ({
   ...PLACE,
-  ...{ id, name, type: 'TfsGit', url: webUrl },
+  id,
+  name,
+  type: 'TfsGit',
+  url: webUrl,
 })
 
 export interface RunOptions extends Partial<Omit<TaskRun, 'database' | 'options'>> {

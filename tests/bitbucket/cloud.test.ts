@@ -60,7 +60,10 @@ describeOneDatabase('collecting from Bitbucket Cloud', (test) => {
     expect(await rows('pull_requests')).toHaveLength(MANY)
     const merge = fake.world.repos[0]?.pullRequests[0]?.merge_commit
     expect(await pull(1)).toMatchObject({
-      ...{ status: 'MERGED', base_repo_id: REPO, head_repo_id: REPO, merge_commit_sha: merge.hash },
+      status: 'MERGED',
+      base_repo_id: REPO,
+      head_repo_id: REPO,
+      merge_commit_sha: merge.hash,
       merged_date: new Date(merge.date),
     })
     expect((await pull(2)).closed_date).toEqual(new Date(fake.world.repos[0]?.pullRequests[1]?.updated_on))

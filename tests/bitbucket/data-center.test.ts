@@ -49,13 +49,21 @@ describeOneDatabase('collecting from Bitbucket Data Center', (test) => {
     expect(pulls).toHaveLength(MANY)
     const merged = fake.repos[0]?.activities.get(1)?.find(({ action }) => action === 'MERGED')
     expect(pulls.find(({ id }) => id === `${PULL}:1`)).toMatchObject({
-      ...{ status: 'MERGED', type: 'feat', component: 'component/ui', merge_commit_sha: merged?.commit.id },
-      ...{ merged_by_name: merged?.user.displayName, merged_date: new Date(merged?.createdDate) },
+      status: 'MERGED',
+      type: 'feat',
+      component: 'component/ui',
+      merge_commit_sha: merged?.commit.id,
+      merged_by_name: merged?.user.displayName,
+      merged_date: new Date(merged?.createdDate),
     })
     expect(pulls.find(({ id }) => id === `${PULL}:2`)).toMatchObject({ status: 'CLOSED', merged_date: null })
     const comments = await rows('pull_request_comments')
     expect(comments.map(({ type, status }) => `${type} ${status}`.trim()).sort()).toEqual([
-      ...['DIFF', 'NORMAL', 'NORMAL', 'REVIEW APPROVED', 'REVIEW CHANGES_REQUESTED'],
+      'DIFF',
+      'NORMAL',
+      'NORMAL',
+      'REVIEW APPROVED',
+      'REVIEW CHANGES_REQUESTED',
     ])
     expect(new Set(comments.map(({ created_date }) => created_date.getTime())).size).toBeLessThan(6)
     expect(comments.every(({ created_date }) => created_date.getTime() < fake.clock.now() - MONTH + 60_000)).toBe(true)

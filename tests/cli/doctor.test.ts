@@ -18,7 +18,11 @@ const dataFolder = mkdtempSync(join(tmpdir(), 'weir-doctor-'))
 describeEachDatabase('the doctor', (test) => {
   const services = () =>
     createControlPlane({
-      ...{ database: test.database, plugins, secrets: createSecrets(SECRET), dataFolder, log: createLog('silent') },
+      database: test.database,
+      plugins,
+      secrets: createSecrets(SECRET),
+      dataFolder,
+      log: createLog('silent'),
     }).services
   beforeAll(() => prepareDatabase(test.database))
 

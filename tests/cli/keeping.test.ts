@@ -33,7 +33,9 @@ const raw = rawTable('circleci_api_pipelines')
 
 describeEachDatabase('what a database holds', (test) => {
   const environment = () => ({
-    ...{ DB_URL: test.url, DATA_FOLDER: place.dataFolder, ENCRYPTION_SECRET: place.encryptionSecret },
+    DB_URL: test.url,
+    DATA_FOLDER: place.dataFolder,
+    ENCRYPTION_SECRET: place.encryptionSecret,
   })
   const amount = async (statement: string) => {
     const { rows } = await sql.raw<{ amount: number }>(statement).execute(test.database.kysely)
@@ -53,13 +55,19 @@ describeEachDatabase('what a database holds', (test) => {
     await prepareDatabase(database)
     const secrets = await openSecrets(database, place)
     const { services } = createControlPlane({
-      ...{ database, plugins, secrets, dataFolder: place.dataFolder, log: createLog('silent') },
+      database,
+      plugins,
+      secrets,
+      dataFolder: place.dataFolder,
+      log: createLog('silent'),
     })
     await services.projects.create({ name: PROJECT })
     await write(database, plantOrganisation(1, 12).rows)
     await calculate(database, PROJECT)
     const { id: connectionId } = await services.connections.create('circleci', {
-      ...{ name: 'builds', endpoint: 'http://127.0.0.1:1/', token: 'a token' },
+      name: 'builds',
+      endpoint: 'http://127.0.0.1:1/',
+      token: 'a token',
     })
     await services.scopes.put('circleci', Number(connectionId), [{ id: 'p', slug: 'gh/acme/web', name: 'web' }])
     const params = JSON.stringify({ ConnectionId: connectionId, ProjectSlug: 'gh/acme/web' })
@@ -67,7 +75,11 @@ describeEachDatabase('what a database holds', (test) => {
       database,
       Array.from({ length: RECORDS }, (_, number) =>
         raw.row({
-          ...{ params, url: '', input_key: '', record_key: String(number), created_at: LONG_AGO },
+          params,
+          url: '',
+          input_key: '',
+          record_key: String(number),
+          created_at: LONG_AGO,
           data: Buffer.from(JSON.stringify({ id: number, text: 'payload '.repeat(20) })),
         }),
       ),

@@ -28,7 +28,9 @@ const DAYS = 150
 describeEachDatabase('weir metrics', (test) => {
   const dataFolder = mkdtempSync(join(tmpdir(), 'weir-metrics-'))
   const environment = () => ({
-    ...{ DB_URL: test.url, DATA_FOLDER: dataFolder, ENCRYPTION_SECRET: 'a key that is only used in tests' },
+    DB_URL: test.url,
+    DATA_FOLDER: dataFolder,
+    ENCRYPTION_SECRET: 'a key that is only used in tests',
     LOGGING_LEVEL: 'silent',
   })
   const run = (...parameters: string[]) => runCli(['metrics', ...parameters], environment())
@@ -40,15 +42,17 @@ describeEachDatabase('weir metrics', (test) => {
       const finished_date = new Date(Date.now() - day * DAY - 1000)
       const id = `d${day}`
       return cicdDeploymentCommits.row({
-        ...{
-          id,
-          cicd_deployment_id: id,
-          cicd_scope_id: 'scope',
-          name: id,
-          commit_sha: id,
-          repo_url: 'https://x.test/r',
-        },
-        ...{ result: 'SUCCESS', status: 'DONE', environment: 'PRODUCTION', created_date: finished_date, finished_date },
+        id,
+        cicd_deployment_id: id,
+        cicd_scope_id: 'scope',
+        name: id,
+        commit_sha: id,
+        repo_url: 'https://x.test/r',
+        result: 'SUCCESS',
+        status: 'DONE',
+        environment: 'PRODUCTION',
+        created_date: finished_date,
+        finished_date,
       })
     })
     await write(test.database, [
@@ -100,7 +104,8 @@ describeEachDatabase('weir metrics', (test) => {
     })
     const calculated = pulls.map((_, index) =>
       projectPrMetrics.row({
-        ...{ id: `pr${index}`, project_name: 'partial' },
+        id: `pr${index}`,
+        project_name: 'partial',
         ...(index < 2 && { pr_cycle_time: 60 * (index + 1), pr_deployed_date: at(11 - index) }),
       }),
     )
@@ -119,7 +124,11 @@ describeEachDatabase('weir metrics', (test) => {
       ...calculated,
     ])
     const blueprint_id = await insertRow(kysely, blueprints, {
-      ...{ name: 'partial-Blueprint', project_name: 'partial', mode: 'NORMAL', enable: true, is_manual: true },
+      name: 'partial-Blueprint',
+      project_name: 'partial',
+      mode: 'NORMAL',
+      enable: true,
+      is_manual: true,
     })
     const finished = { finished_at: at(1), blueprint_id }
     const pipeline_id = await insertRow(kysely, pipelines, { name: 'partial', status: 'TASK_PARTIAL', ...finished })
@@ -165,7 +174,7 @@ describeEachDatabase('weir metrics', (test) => {
   })
 
   it('says what a ratio divides, and not the sum of both', () => {
-    const explained = { ...{ value: 0.4, counted: 14, total: 14, inWords: '40 %' }, grades: [], leftOut: [] }
+    const explained = { value: 0.4, counted: 14, total: 14, inWords: '40 %', grades: [], leftOut: [] }
     const filter = { policy: DEFAULT_POLICY }
     expect(restsOn(serviceChangeFailureRate, filter, explained)).toBe('4 incidents for 10 deployments')
     const pairing = { policy: { ...DEFAULT_POLICY, pairing: 'service-report' as const } }

@@ -28,13 +28,15 @@ it('is formatted', async () => {
 
 it('keeps to the rules of imports and names', async () => {
   expect(await copy.run('scripts/check-imports.ts')).toMatchObject({
-    ...{ code: 0, printed: expect.stringContaining(' 0 violations') },
+    code: 0,
+    printed: expect.stringContaining(' 0 violations'),
   })
 })
 
 it('refuses a kind that there is not', async () => {
   expect(await copy.run('src/main.ts', 'new-source', 'other', '--kind', 'weather')).toMatchObject({
-    ...{ code: 1, printed: expect.stringMatching(/weather.*builds, tickets/s) },
+    code: 1,
+    printed: expect.stringMatching(/weather.*builds, tickets/s),
   })
 })
 

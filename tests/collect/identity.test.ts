@@ -22,7 +22,8 @@ async function startBefore(url: string) {
     const body = (await buffer(request)).toString()
     const { authorization = '', accept = '' } = request.headers
     const answer = await fetch(url + before.ask(request.url ?? '/'), {
-      ...{ method: request.method ?? 'GET', headers: { authorization, accept, 'content-type': 'application/json' } },
+      method: request.method ?? 'GET',
+      headers: { authorization, accept, 'content-type': 'application/json' },
       ...(body && { body: before.ask(body) }),
     })
     const text = before.answer((await answer.text()).replaceAll(url, address()))

@@ -17,10 +17,22 @@ const ORIGIN = ['created_at', 'updated_at', '_raw_data_id', '_raw_data_table', '
 const UNKNOWN: Record<string, readonly string[]> = {
   // Lists over REST leave these out: the tables `pull_request_details` and `deployment_statuses` have them.
   [tool('pull_requests')]: [
-    ...['additions', 'deletions', 'comments', 'commits', 'review_comments', 'merged', 'merged_by_name', 'merged_by_id'],
+    'additions',
+    'deletions',
+    'comments',
+    'commits',
+    'review_comments',
+    'merged',
+    'merged_by_name',
+    'merged_by_id',
   ],
   [tool('deployments')]: [
-    ...['state', 'latest_status_state', 'latest_updated_date', 'finished_date', 'display_title', 'repository_id'],
+    'state',
+    'latest_status_state',
+    'latest_updated_date',
+    'finished_date',
+    'display_title',
+    'repository_id',
   ],
   // Check runs do not know their runner.
   [tool('jobs')]: ['labels', 'runner_name', 'runner_group_id'],
@@ -51,15 +63,13 @@ const FILLED = [
     'accounts',
     'account_orgs',
   ].map(tool),
-  ...[
-    'issues',
-    'pull_requests',
-    'pull_request_comments',
-    'cicd_tasks',
-    'cicd_deployment_commits',
-    'cicd_releases',
-    'accounts',
-  ],
+  'issues',
+  'pull_requests',
+  'pull_request_comments',
+  'cicd_tasks',
+  'cicd_deployment_commits',
+  'cicd_releases',
+  'accounts',
 ]
 
 async function rowsOf(database: Database): Promise<Record<string, string[]>> {

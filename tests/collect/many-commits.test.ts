@@ -36,7 +36,10 @@ describeEachDatabase('a pull request of more commits than GitHub lists', (test) 
     await runGithub(test.database, github, { only })
     expect(await stored()).toEqual([250, 250])
     const told = (await gapsOf(test.database)).map(({ subtask, kind, status, input }) => ({
-      ...{ subtask, kind, status: Number(status), number: input.Number },
+      subtask,
+      kind,
+      status: Number(status),
+      number: input.Number,
     }))
     expect(told).toEqual([{ subtask: 'Collect Long PR Commits', kind: 'lost', status: 404, number: pull!.number }])
     // The comparison still fails, so the gap and the 250 commits remain.

@@ -11,7 +11,9 @@ import { scopeOf } from '../../src/plugins/bitbucket/remote-scopes.ts'
 /** Inserts the scope of one record of a file. A scope that exists already is kept. */
 export async function insertBitbucketScope(database: Database, data: string, args: Record<string, any>): Promise<void> {
   const records: Record<string, string>[] = parse(readFileSync(join(data, args.csv)), {
-    ...{ columns: true, skip_empty_lines: true, bom: true },
+    columns: true,
+    skip_empty_lines: true,
+    bom: true,
   })
   const told: Record<string, unknown> = scopeOf(JSON.parse(records[args.row]?.[args.column] ?? ''))
   const values = Object.fromEntries(repos.names.map((name) => [name, told[publicName(name)]]))

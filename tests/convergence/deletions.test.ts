@@ -21,9 +21,21 @@ import { sonarqubeVendor } from './vendors/sonarqube.ts'
 import { workshopVendor } from './workshop/vendor.ts'
 
 const VENDORS = [
-  ...[argocdVendor, azuredevopsVendor, bambooVendor, bitbucketVendor, bitbucketServerVendor, circleciVendor],
-  ...[githubVendor, githubGraphqlVendor, gitlabVendor, jenkinsVendor, jiraVendor, opsgenieVendor, pagerdutyVendor],
-  ...[sonarqubeVendor, workshopVendor],
+  argocdVendor,
+  azuredevopsVendor,
+  bambooVendor,
+  bitbucketVendor,
+  bitbucketServerVendor,
+  circleciVendor,
+  githubVendor,
+  githubGraphqlVendor,
+  gitlabVendor,
+  jenkinsVendor,
+  jiraVendor,
+  opsgenieVendor,
+  pagerdutyVendor,
+  sonarqubeVendor,
+  workshopVendor,
 ]
 const DELETES = /^(remove|delete|drop|hide|move|abandon|unlink|take|leave)/
 const START_DATES = process.env.FULL_SIZE === 'true' ? [0, 1, 2] : [0]

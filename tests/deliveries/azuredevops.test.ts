@@ -58,7 +58,11 @@ describeOneDatabase('deliveries of Azure DevOps', (test) => {
   }
   const sent = (eventType: string, resource: object, password = secret) => ({
     body: JSON.stringify({
-      ...{ id: `event-${number++}`, eventType, publisherId: 'tfs', createdDate: fake.now().toISOString(), resource },
+      id: `event-${number++}`,
+      eventType,
+      publisherId: 'tfs',
+      createdDate: fake.now().toISOString(),
+      resource,
       resourceContainers: { project: { id: PROJECT.id } },
     }),
     headers: {

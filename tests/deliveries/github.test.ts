@@ -19,17 +19,41 @@ import { type Place, type Receiver, rowsOfConnection, startReceiver } from './su
 
 const WEB = 'acme/web'
 const FEW: Partial<RepositorySettings> = {
-  ...{ issues: 3, pullRequests: 3, workflowRuns: 2, labels: 3, milestones: 1, commits: 2, deployments: 2, releases: 1 },
-  ...{ jobsPerRun: 2, eventsPerIssue: [0, 0], commitsPerPullRequest: [1, 1], statusesPerDeployment: [1, 1] },
+  issues: 3,
+  pullRequests: 3,
+  workflowRuns: 2,
+  labels: 3,
+  milestones: 1,
+  commits: 2,
+  deployments: 2,
+  releases: 1,
+  jobsPerRun: 2,
+  eventsPerIssue: [0, 0],
+  commitsPerPullRequest: [1, 1],
+  statusesPerDeployment: [1, 1],
   // Records that are delivered one at a time.
-  ...{ commentsPerIssue: [0, 0], reviewsPerPullRequest: [0, 0], commentsPerReview: [0, 0] },
+  commentsPerIssue: [0, 0],
+  reviewsPerPullRequest: [0, 0],
+  commentsPerReview: [0, 0],
 }
 const MINUTE = 60_000
 /** Tables whose rows deliveries contain completely. Commits, people and titles of deployments come with the next run. */
 const CARRIED = [
-  ...['pull_requests', 'pull_request_labels', 'pull_request_comments', 'pull_request_reviewers'],
-  ...['issues', 'issue_labels', 'issue_assignees', 'issue_comments', 'board_issues', 'sprint_issues'],
-  ...['cicd_pipelines', 'cicd_pipeline_commits', 'cicd_tasks', 'cicd_deployments', 'cicd_deployment_commits'],
+  'pull_requests',
+  'pull_request_labels',
+  'pull_request_comments',
+  'pull_request_reviewers',
+  'issues',
+  'issue_labels',
+  'issue_assignees',
+  'issue_comments',
+  'board_issues',
+  'sprint_issues',
+  'cicd_pipelines',
+  'cicd_pipeline_commits',
+  'cicd_tasks',
+  'cicd_deployments',
+  'cicd_deployment_commits',
 ]
 const WAYS: readonly (readonly [string, Plugin, boolean])[] = [
   ['REST', github, false],
@@ -159,14 +183,12 @@ for (const [way, plugin, enableGraphql] of WAYS) {
       const delivery = told('pullRequests', pull)
       const applied = await deliver(delivery, 'first')
       expect(applied).toMatchObject({
-        ...{
-          plugin: 'github',
-          kind: 'pull_request',
-          deliveryId: 'first',
-          scope: WEB,
-          state: 'applied',
-          isReplayable: true,
-        },
+        plugin: 'github',
+        kind: 'pull_request',
+        deliveryId: 'first',
+        scope: WEB,
+        state: 'applied',
+        isReplayable: true,
         effect: expect.stringMatching(new RegExp(`^Pull request ${pull} changed: \\d+ rows?\\.`)),
       })
       // When GitHub sends a delivery again, nothing happens and there is no second entry.

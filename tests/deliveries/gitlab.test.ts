@@ -13,8 +13,14 @@ import { type Place, type Receiver, rowsOfConnection, startReceiver } from './su
 const WEB = 'acme/web'
 const FEW = { issues: 3, mergeRequests: 3, commitsPerMergeRequest: [1, 1], notesPerMergeRequest: [0, 0] } as const
 const CARRIED = [
-  ...['pull_requests', 'pull_request_labels', 'pull_request_assignees', 'pull_request_reviewers'],
-  ...['issues', 'issue_labels', 'issue_assignees', 'board_issues'],
+  'pull_requests',
+  'pull_request_labels',
+  'pull_request_assignees',
+  'pull_request_reviewers',
+  'issues',
+  'issue_labels',
+  'issue_assignees',
+  'board_issues',
 ]
 const MINUTE = 60_000
 const decrypt = createSecrets(SECRET_KEY).decrypt

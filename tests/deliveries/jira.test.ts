@@ -77,7 +77,9 @@ describeOneDatabase('deliveries of Jira', (test) => {
     fake.setStatus(shared.id, '2')
     const change = shared.changelog.histories.at(-1)
     expect(await deliver(updated(shared, change))).toMatchObject({
-      ...{ state: 'applied', scope: shared.key, kind: 'jira:issue_updated' },
+      state: 'applied',
+      scope: shared.key,
+      kind: 'jira:issue_updated',
       effect: expect.stringMatching(new RegExp(`^Issue ${shared.key} changed: \\d+ rows`)),
     })
     now += MINUTE

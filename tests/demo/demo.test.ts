@@ -191,7 +191,9 @@ describeEachDatabase('the demo', (test) => {
   it('has the four keys that the story tells, each deployment once', async () => {
     for (const { service, deployments, releases } of stories) {
       const query = new URLSearchParams({
-        ...{ project: service.title, from: RANGE.from.toISOString(), to: RANGE.to.toISOString() },
+        project: service.title,
+        from: RANGE.from.toISOString(),
+        to: RANGE.to.toISOString(),
       })
       const { body } = await api.ask('GET', `/v1/metrics/deployment-frequency/explanation?${query}`)
       const successes = deployments.filter(({ environment, isSuccess }) => environment === 'production' && isSuccess)

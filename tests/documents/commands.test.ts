@@ -64,7 +64,10 @@ describeOneDatabase('commands of documents', (test) => {
       let shell: Shell
       beforeAll(() => {
         shell = openShell({
-          ...{ DB_URL: test.url, DATA_FOLDER: server.dataFolder, PORT: '0', LOGGING_FILE: 'stderr' },
+          DB_URL: test.url,
+          DATA_FOLDER: server.dataFolder,
+          PORT: '0',
+          LOGGING_FILE: 'stderr',
           ...installation.variables,
         })
         shells.push(shell)

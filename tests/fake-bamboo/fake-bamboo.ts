@@ -141,8 +141,15 @@ export async function startFakeBamboo() {
 }
 
 const planOf = ({ key, name, project, isEnabled }: FakePlan) => ({
-  ...{ key, name: `${project} - ${name}`, shortName: name, shortKey: key.split('-').at(-1), buildName: name },
-  ...{ projectKey: project.toUpperCase(), projectName: project, type: 'chain', enabled: isEnabled },
+  key,
+  name: `${project} - ${name}`,
+  shortName: name,
+  shortKey: key.split('-').at(-1),
+  buildName: name,
+  projectKey: project.toUpperCase(),
+  projectName: project,
+  type: 'chain',
+  enabled: isEnabled,
   link: { href: `${HOME}${PREFIX}plan/${key}`, rel: 'self' },
 })
 
@@ -153,15 +160,22 @@ function resultOf(plan: FakePlan, build: FakeBuild, job?: { readonly key: string
   return {
     link: { href: `${HOME}${PREFIX}result/${key}`, rel: 'self' },
     plan: { key: owner.key, shortName: owner.name, type: job ? 'job' : 'chain' },
-    ...{ planName: owner.name, projectName: plan.project, buildResultKey: key, key },
-    ...{ number: build.number, buildNumber: build.number, state: build.state, buildState: build.state },
+    planName: owner.name,
+    projectName: plan.project,
+    buildResultKey: key,
+    key,
+    number: build.number,
+    buildNumber: build.number,
+    state: build.state,
+    buildState: build.state,
     lifeCycleState: build.lifeCycle,
     ...(build.started && { buildStartedTime: build.started.toISOString() }),
     ...(build.completed && {
       buildCompletedTime: build.completed.toISOString(),
       buildCompletedDate: build.completed.toISOString(),
     }),
-    ...{ buildDuration: duration, buildDurationInSeconds: Math.floor(duration / 1000) },
+    buildDuration: duration,
+    buildDurationInSeconds: Math.floor(duration / 1000),
     vcsRevisions: {
       size: build.revisions.length,
       vcsRevision: build.revisions.map(({ repository, sha }) => ({
@@ -199,7 +213,8 @@ const deploymentOf = ({ id: environment }: FakeEnvironment, deployment: FakeDepl
     planBranchName: 'main',
     items: [{ planResultKey: { key: deployment.planResult } }],
   },
-  ...{ deploymentState: deployment.state, lifeCycleState: deployment.lifeCycle },
+  deploymentState: deployment.state,
+  lifeCycleState: deployment.lifeCycle,
   startedDate: deployment.started.getTime(),
   queuedDate: deployment.started.getTime(),
   executedDate: deployment.started.getTime(),

@@ -37,8 +37,18 @@ export function createCloudWorld(names: readonly string[]) {
   const nextId = () => ++last
   const repos = names.map(
     (fullName): FakeRepo => ({
-      ...{ fullName, hasIssues: true, hasPipelines: true, isArchived: false, isDeleted: false, renamedTo: null },
-      ...{ pullRequests: [], commits: new Map(), comments: new Map(), issues: [], pipelines: [], steps: new Map() },
+      fullName,
+      hasIssues: true,
+      hasPipelines: true,
+      isArchived: false,
+      isDeleted: false,
+      renamedTo: null,
+      pullRequests: [],
+      commits: new Map(),
+      comments: new Map(),
+      issues: [],
+      pipelines: [],
+      steps: new Map(),
       environments: ['Test', 'Staging', 'Production'].map((name) => ({
         uuid: `{${fullName}-${name}}`,
         name: name === 'Production' ? 'eu-live' : name.toLowerCase(),
@@ -58,7 +68,10 @@ export function createCloudWorld(names: readonly string[]) {
       const key = nextId()
       const person = someone(key)
       const commit = {
-        ...{ type: 'commit', hash: sha(key), date: at, message: `Change ${key}` },
+        type: 'commit',
+        hash: sha(key),
+        date: at,
+        message: `Change ${key}`,
         author: { raw: `${person.display_name} <${person.nickname}@example.com>`, user: person },
       }
       repo.commits.set(of.id, [commit, ...(repo.commits.get(of.id) ?? [])])
@@ -68,15 +81,17 @@ export function createCloudWorld(names: readonly string[]) {
     pullRequest(repo: FakeRepo, at: string): Thing {
       const id = repo.pullRequests.length + 1
       const made: Thing = {
-        ...{ type: 'pullrequest', id, title: `Change ${id}`, description: `About ${id}`, state: 'OPEN' },
-        ...{
-          author: someone(id),
-          closed_by: null,
-          merge_commit: null,
-          comment_count: 0,
-          created_on: at,
-          updated_on: at,
-        },
+        type: 'pullrequest',
+        id,
+        title: `Change ${id}`,
+        description: `About ${id}`,
+        state: 'OPEN',
+        author: someone(id),
+        closed_by: null,
+        merge_commit: null,
+        comment_count: 0,
+        created_on: at,
+        updated_on: at,
         source: { branch: { name: `change-${id}` }, repository: place(repo), commit: null },
         destination: { branch: { name: 'main' }, repository: place(repo), commit: { hash: sha(1).slice(0, 12) } },
         links: { html: { href: `https://bitbucket.org/${repo.fullName}/pull-requests/${id}` } },
@@ -92,8 +107,13 @@ export function createCloudWorld(names: readonly string[]) {
       const id = nextId()
       const key = `${kind} ${of.id}`
       const comment = {
-        ...{ type: `${kind}_comment`, id, content: { raw: `Remark ${id}` }, user: someone(id) },
-        ...{ created_on: at, updated_on: at, [kind]: { id: of.id } },
+        type: `${kind}_comment`,
+        id,
+        content: { raw: `Remark ${id}` },
+        user: someone(id),
+        created_on: at,
+        updated_on: at,
+        [kind]: { id: of.id },
       }
       repo.comments.set(key, [...(repo.comments.get(key) ?? []), comment])
       of.updated_on = at
@@ -101,9 +121,19 @@ export function createCloudWorld(names: readonly string[]) {
     issue(repo: FakeRepo, at: string): Thing {
       const id = (repo.issues.at(-1)?.id ?? 0) + 1
       const made = {
-        ...{ type: 'issue', id, title: `Issue ${id}`, content: { raw: `About ${id}` }, state: 'new', kind: 'bug' },
-        ...{ priority: 'major', reporter: someone(id), assignee: id % 2 ? someone(id + 1) : null, component: null },
-        ...{ milestone: null, created_on: at, updated_on: at },
+        type: 'issue',
+        id,
+        title: `Issue ${id}`,
+        content: { raw: `About ${id}` },
+        state: 'new',
+        kind: 'bug',
+        priority: 'major',
+        reporter: someone(id),
+        assignee: id % 2 ? someone(id + 1) : null,
+        component: null,
+        milestone: null,
+        created_on: at,
+        updated_on: at,
         links: { self: { href: `https://api.bitbucket.org/2.0/repositories/${repo.fullName}/issues/${id}` } },
       }
       repo.issues.push(made)
@@ -113,8 +143,13 @@ export function createCloudWorld(names: readonly string[]) {
       const number = repo.pipelines.length + 1
       const uuid = `{pipeline-${nextId()}}`
       const made = {
-        ...{ type: 'pipeline', uuid, build_number: number, state: { name: 'IN_PROGRESS', stage: { name: 'RUNNING' } } },
-        ...{ created_on: at, completed_on: null, duration_in_seconds: 0 },
+        type: 'pipeline',
+        uuid,
+        build_number: number,
+        state: { name: 'IN_PROGRESS', stage: { name: 'RUNNING' } },
+        created_on: at,
+        completed_on: null,
+        duration_in_seconds: 0,
         target: { ref_name: luck.pick('ref', ['main', 'release'], number), commit: { hash: sha(number + 10_000) } },
         links: { self: { href: `https://api.bitbucket.org/pipelines/${uuid}` } },
       }
@@ -122,9 +157,18 @@ export function createCloudWorld(names: readonly string[]) {
       repo.steps.set(
         uuid,
         STEPS.map((name, index) => ({
-          ...{ type: 'pipeline_step', uuid: `{step-${uuid.slice(1, -1)}-${index}}`, name, pipeline: { uuid } },
-          ...{ state: { name: 'PENDING' }, started_on: null, completed_on: null, duration_in_seconds: 0, maxTime: 120 },
-          ...{ build_seconds_used: 0, run_number: 1, trigger: { type: 'pipeline_step_trigger_automatic' } },
+          type: 'pipeline_step',
+          uuid: `{step-${uuid.slice(1, -1)}-${index}}`,
+          name,
+          pipeline: { uuid },
+          state: { name: 'PENDING' },
+          started_on: null,
+          completed_on: null,
+          duration_in_seconds: 0,
+          maxTime: 120,
+          build_seconds_used: 0,
+          run_number: 1,
+          trigger: { type: 'pipeline_step_trigger_automatic' },
         })),
       )
       return made
@@ -140,12 +184,18 @@ export function createCloudWorld(names: readonly string[]) {
       const number = repo.deployments.length + 1
       const environment = luck.pick('environment', repo.environments, number) as Thing
       repo.deployments.push({
-        ...{ type: 'deployment', uuid: `{deployment-${nextId()}}`, environment: { uuid: environment.uuid } },
+        type: 'deployment',
+        uuid: `{deployment-${nextId()}}`,
+        environment: { uuid: environment.uuid },
         state: { name: 'COMPLETED', status: { name: 'SUCCESSFUL' }, started_on: at, completed_on: at },
         step: { uuid: repo.steps.get(pipeline.uuid)?.[2]?.uuid },
         release: {
-          ...{ name: `#${number}`, key: `release-${number}`, pipeline: { uuid: pipeline.uuid }, created_on: at },
-          ...{ commit: { hash: pipeline.target.commit.hash.slice(0, 12) }, url: `https://bitbucket.org/d/${number}` },
+          name: `#${number}`,
+          key: `release-${number}`,
+          pipeline: { uuid: pipeline.uuid },
+          created_on: at,
+          commit: { hash: pipeline.target.commit.hash.slice(0, 12) },
+          url: `https://bitbucket.org/d/${number}`,
         },
         last_update_time: at,
       })

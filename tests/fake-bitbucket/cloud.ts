@@ -44,14 +44,17 @@ function asked(all: readonly Thing[], { url }: Asked): Thing[] {
 }
 
 const repoRecord = (repo: FakeRepo): Thing => ({
-  ...{ type: 'repository', uuid: `{${repo.fullName}}`, full_name: repo.renamedTo ?? repo.fullName },
-  ...{ name: repo.fullName.split('/')[1], slug: repo.fullName.split('/')[1], description: '', language: 'go' },
-  ...{
-    has_issues: repo.hasIssues,
-    is_archived: repo.isArchived,
-    created_on: '2023-01-01T00:00:00Z',
-    updated_on: '2023-01-01T00:00:00Z',
-  },
+  type: 'repository',
+  uuid: `{${repo.fullName}}`,
+  full_name: repo.renamedTo ?? repo.fullName,
+  name: repo.fullName.split('/')[1],
+  slug: repo.fullName.split('/')[1],
+  description: '',
+  language: 'go',
+  has_issues: repo.hasIssues,
+  is_archived: repo.isArchived,
+  created_on: '2023-01-01T00:00:00Z',
+  updated_on: '2023-01-01T00:00:00Z',
   owner: { display_name: 'Acme' },
   links: {
     html: { href: `https://bitbucket.org/${repo.fullName}` },

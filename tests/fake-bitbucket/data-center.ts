@@ -26,8 +26,14 @@ export interface FakeDataCenter extends FakeShell {
 export const TOKEN = 'http-access-token'
 const luck = dice(11)
 const USERS = ['ada', 'bob', 'cleo'].map((name, index) => ({
-  ...{ id: index + 1, name, slug: name, displayName: name.toUpperCase(), emailAddress: `${name}@example.com` },
-  ...{ active: true, type: 'NORMAL', links: { self: [{ href: `https://bitbucket.example.com/users/${name}` }] } },
+  id: index + 1,
+  name,
+  slug: name,
+  displayName: name.toUpperCase(),
+  emailAddress: `${name}@example.com`,
+  active: true,
+  type: 'NORMAL',
+  links: { self: [{ href: `https://bitbucket.example.com/users/${name}` }] },
 }))
 const someone = (key: number) => luck.pick('someone', USERS, key) as Thing
 const error = (_status: number, message: string) => ({ errors: [{ context: null, message, exceptionName: null }] })
@@ -43,14 +49,12 @@ function page(all: readonly Thing[], { url }: Asked): Answer {
 }
 
 const repoRecord = ({ key, slug, isArchived }: FakeServerRepo): Thing => ({
-  ...{
-    id: 1,
-    slug,
-    name: slug,
-    archived: isArchived,
-    description: `About ${slug}`,
-    project: { key, name: `Project ${key}` },
-  },
+  id: 1,
+  slug,
+  name: slug,
+  archived: isArchived,
+  description: `About ${slug}`,
+  project: { key, name: `Project ${key}` },
   links: {
     self: [{ href: `https://bitbucket.example.com/projects/${key}/repos/${slug}/browse` }],
     clone: [
@@ -69,13 +73,24 @@ const CHANGES = {
   open(repo: FakeServerRepo, _number: number, now: number) {
     const id = (repo.pullRequests.at(-1)?.id ?? 0) + 1
     const ref = (name: string) => ({
-      ...{ id: `refs/heads/${name}`, displayId: name, latestCommit: sha(id), repository: repoRecord(repo) },
+      id: `refs/heads/${name}`,
+      displayId: name,
+      latestCommit: sha(id),
+      repository: repoRecord(repo),
     })
     repo.pullRequests.push({
-      ...{ id, title: `feat: change ${id}`, description: `component/ui ${id}`, state: 'OPEN', createdDate: now },
-      ...{ updatedDate: now, fromRef: ref(`change-${id}`), toRef: ref('main'), author: { user: someone(id) } },
+      id,
+      title: `feat: change ${id}`,
+      description: `component/ui ${id}`,
+      state: 'OPEN',
+      createdDate: now,
+      updatedDate: now,
+      fromRef: ref(`change-${id}`),
+      toRef: ref('main'),
+      author: { user: someone(id) },
       reviewers: [{ user: someone(id + 1), role: 'REVIEWER', approved: false, status: 'UNAPPROVED' }],
-      ...{ participants: [], properties: { commentCount: 0 } },
+      participants: [],
+      properties: { commentCount: 0 },
       links: { self: [{ href: `https://bitbucket.example.com/${repo.key}/${repo.slug}/pull-requests/${id}` }] },
     })
     CHANGES.push(repo, repo.pullRequests.length - 1, now)
@@ -146,15 +161,13 @@ export async function startFakeDataCenter(
   last = 500
   const repos = names.map(
     ([key, slug]): FakeServerRepo => ({
-      ...{
-        key,
-        slug,
-        isDeleted: false,
-        isArchived: false,
-        pullRequests: [],
-        activities: new Map(),
-        commits: new Map(),
-      },
+      key,
+      slug,
+      isDeleted: false,
+      isArchived: false,
+      pullRequests: [],
+      activities: new Map(),
+      commits: new Map(),
     }),
   )
   const fake = { isBlind: false }

@@ -62,7 +62,9 @@ export async function startShell(
   const watchers: FakeShell['watchers'] = []
   let rest = limit
   const refuse = (status: number, message: string, headers = {}): Answer => ({
-    ...{ status, body: unknown(status, message), headers },
+    status,
+    body: unknown(status, message),
+    headers,
   })
 
   function answerTo(asked: Asked): Answer {

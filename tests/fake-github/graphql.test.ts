@@ -106,7 +106,9 @@ describe('REST and GraphQL show the same world', () => {
           author: accountOf(pull.user),
           // Over GraphQL, the author of a commit is a person or null.
           commits: commits.map((each) => [
-            ...[each.sha, each.commit.message, each.commit.author],
+            each.sha,
+            each.commit.message,
+            each.commit.author,
             each.author?.type === 'Bot' ? undefined : each.author?.id,
           ]),
           reviews: reviews.map((each) => [

@@ -56,7 +56,14 @@ export async function startFakeGitlab(options: FakeGitlabOptions = {}): Promise<
   const clock = movableClock()
   const world = createWorld(options.world)
   const service: Service = {
-    ...{ world, clock, limit, windowSeconds, windows: new Map(), violations: [], lists: new Map(), listsOf: 0 },
+    world,
+    clock,
+    limit,
+    windowSeconds,
+    windows: new Map(),
+    violations: [],
+    lists: new Map(),
+    listsOf: 0,
     tokens: new Map(tokens.map((each) => [each.token, each])),
   }
   const troubles = faults(options.faults, options.world?.seed ?? 1)
@@ -75,9 +82,14 @@ export async function startFakeGitlab(options: FakeGitlabOptions = {}): Promise<
     const rest = begun + (options.latencyMilliseconds ?? 0) + slow - performance.now()
     if (rest > 0) await sleep(rest)
     requests.add({
-      ...{ method: incoming.method as string, url: incoming.url as string, template: templateOf(received.path) },
-      ...{ token: tokenIn(received), status: served.status, points: served.status < 400 ? 1 : 0 },
-      ...{ fault: fault?.kind, operation: undefined },
+      method: incoming.method as string,
+      url: incoming.url as string,
+      template: templateOf(received.path),
+      token: tokenIn(received),
+      status: served.status,
+      points: served.status < 400 ? 1 : 0,
+      fault: fault?.kind,
+      operation: undefined,
     })
     if (fault?.kind === 'changed-totals') for (const change of fault.changes ?? []) fake.update(change as never)
     await send(outgoing, served, fault, new Date(clock.now()))
@@ -94,7 +106,10 @@ export async function startFakeGitlab(options: FakeGitlabOptions = {}): Promise<
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const fake: FakeGitlab = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v4`,
-    ...{ world, clock, requests, violations: service.violations },
+    world,
+    clock,
+    requests,
+    violations: service.violations,
     update: (change) => applyChange(world, change, clock.now()),
     failNext: troubles.failNext,
     revoke: (token) => void service.tokens.delete(token),
@@ -144,7 +159,9 @@ async function send(
   const content = fault?.kind === 'malformed-json' ? Buffer.concat([whole.subarray(0, -2), Buffer.from(',,')]) : whole
   const type = whole[0] === 0x3c /* < */ ? 'text/html' : 'application/json'
   outgoing.writeHead(status, {
-    ...{ 'content-type': type, date: date.toUTCString(), ...headers },
+    'content-type': type,
+    date: date.toUTCString(),
+    ...headers,
     ...(status !== 304 && { 'content-length': content.length }),
   })
   if (fault?.kind !== 'cut-off') return void outgoing.end(status === 304 ? undefined : content)

@@ -32,7 +32,9 @@ export function offsetPage(all: readonly any[], url: URL): Page {
     records,
     headers: {
       link: links.join(', '),
-      ...{ 'x-page': String(page), 'x-per-page': String(size), 'x-next-page': hasNext ? String(page + 1) : '' },
+      'x-page': String(page),
+      'x-per-page': String(size),
+      'x-next-page': hasNext ? String(page + 1) : '',
       ...(isCounted && { 'x-total': String(all.length), 'x-total-pages': String(pages) }),
     },
   }

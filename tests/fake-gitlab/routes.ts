@@ -60,7 +60,11 @@ function inProject(path: string, { parameters = [], find, feature, ...rest }: In
 }
 const patternOf = (template: string) => new RegExp(`^${template.replace(/\{\w+\}/g, '([^/]+)')}$`)
 const route = (template: string, parameters: readonly string[], find: Route['find'], hasKeyset = false): Route => ({
-  ...{ template, pattern: patternOf(template), parameters, find, hasKeyset },
+  template,
+  pattern: patternOf(template),
+  parameters,
+  find,
+  hasKeyset,
 })
 
 /** Returns records changed since a time, in the requested order. */

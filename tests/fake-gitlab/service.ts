@@ -70,8 +70,10 @@ function spend({ windows, limit, clock, windowSeconds }: Service, { token }: Tok
   const isOver = window.used >= limit
   if (!isOver) window.used++
   const headers = {
-    ...{ 'ratelimit-limit': String(limit), 'ratelimit-remaining': String(limit - window.used) },
-    ...{ 'ratelimit-observed': String(window.used), 'ratelimit-reset': String(window.reset) },
+    'ratelimit-limit': String(limit),
+    'ratelimit-remaining': String(limit - window.used),
+    'ratelimit-observed': String(window.used),
+    'ratelimit-reset': String(window.reset),
     'ratelimit-name': 'throttle_authenticated_api',
   }
   return { isOver, headers, seconds: window.reset - now }

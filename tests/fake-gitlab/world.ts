@@ -146,10 +146,17 @@ export function makerOf(world: World, project: Project) {
       const id = world.nextId()
       const isClosed = luck.chance('closed', 0.5, id)
       const issue = {
-        ...{ id, iid: nextIid(project.issues), title: `Issue ${id}`, description: `About ${id}` },
+        id,
+        iid: nextIid(project.issues),
+        title: `Issue ${id}`,
+        description: `About ${id}`,
         ...({ state: isClosed ? 'closed' : 'opened', closedAt: isClosed ? createdAt : null } as const),
         type: luck.chance('incident', 0.2, id) ? ('INCIDENT' as const) : ('ISSUE' as const),
-        ...{ labels: labels(id), author: someone(id), assignees: some(id, 2), createdAt, updatedAt: createdAt },
+        labels: labels(id),
+        author: someone(id),
+        assignees: some(id, 2),
+        createdAt,
+        updatedAt: createdAt,
       }
       project.issues.push(issue)
       return issue
@@ -160,13 +167,28 @@ export function makerOf(world: World, project: Project) {
       const first = commitAt(createdAt)
       const mergedAt = state === 'merged' ? createdAt : null
       const made = {
-        ...{ id, iid: nextIid(project.mergeRequests), title: `Change ${id}`, description: closes(id), state },
-        ...{ draft: luck.chance('draft', 0.1, id), labels: labels(id), author: someone(id) },
-        ...{ assignees: some(id, 1), reviewers: some(id + 1, 2), sourceBranch: `change-${id}`, sha: first.sha },
+        id,
+        iid: nextIid(project.mergeRequests),
+        title: `Change ${id}`,
+        description: closes(id),
+        state,
+        draft: luck.chance('draft', 0.1, id),
+        labels: labels(id),
+        author: someone(id),
+        assignees: some(id, 1),
+        reviewers: some(id + 1, 2),
+        sourceBranch: `change-${id}`,
+        sha: first.sha,
         sourceProject: luck.chance('fork gone', 0.1, id) ? null : project.id,
-        ...{ mergeSha: mergedAt && luck.hex('merge', 40, id), squashSha: null, createdAt, updatedAt: createdAt },
-        ...{ mergedAt, closedAt: state === 'closed' ? createdAt : null, mergedBy: mergedAt ? someone(id) : null },
-        ...{ notes: [] as Note[], commits: [first] },
+        mergeSha: mergedAt && luck.hex('merge', 40, id),
+        squashSha: null,
+        createdAt,
+        updatedAt: createdAt,
+        mergedAt,
+        closedAt: state === 'closed' ? createdAt : null,
+        mergedBy: mergedAt ? someone(id) : null,
+        notes: [] as Note[],
+        commits: [first],
       }
       project.mergeRequests.push(made)
       return made
@@ -189,14 +211,19 @@ export function makerOf(world: World, project: Project) {
       const id = world.nextId()
       const status = luck.pick('status', ['success', 'success', 'failed', 'canceled'], id)
       const made: Pipeline = {
-        ...{ id, iid: nextIid(project.pipelines), ref: luck.pick('ref', ['main', 'release'], id), source, status },
-        ...{
-          sha: luck.hex('pipeline', 40, id),
-          user: someone(id),
-          createdAt,
-          updatedAt: source === 'external' ? null : createdAt,
-        },
-        ...{ startedAt: createdAt, finishedAt: createdAt, jobs: [], bridges: [] },
+        id,
+        iid: nextIid(project.pipelines),
+        ref: luck.pick('ref', ['main', 'release'], id),
+        source,
+        status,
+        sha: luck.hex('pipeline', 40, id),
+        user: someone(id),
+        createdAt,
+        updatedAt: source === 'external' ? null : createdAt,
+        startedAt: createdAt,
+        finishedAt: createdAt,
+        jobs: [],
+        bridges: [],
       }
       for (let number = 0; number < jobs; number++) make.job(made, createdAt, status)
       project.pipelines.push(made)
@@ -215,15 +242,16 @@ export function makerOf(world: World, project: Project) {
       const job = pipeline && luck.chance('job', 0.8, id) ? { pipeline, job: pipeline.jobs[0] as Job } : null
       const environment = luck.pick('environment', ENVIRONMENTS, id)
       project.deployments.push({
-        ...{
-          id,
-          iid: nextIid(project.deployments),
-          ref: 'main',
-          sha: luck.hex('deployed', 40, id),
-          status,
-          environment,
-        },
-        ...{ user: someone(id), createdAt, updatedAt: createdAt, job },
+        id,
+        iid: nextIid(project.deployments),
+        ref: 'main',
+        sha: luck.hex('deployed', 40, id),
+        status,
+        environment,
+        user: someone(id),
+        createdAt,
+        updatedAt: createdAt,
+        job,
       })
     },
     release(at: string) {

@@ -29,7 +29,9 @@ const linksOf = (kind: string, id: string) => ({
   api: `https://api.opsgenie.com/v1/${kind}s/${id}`,
 })
 export const USERS = ['ada', 'bo', 'cleo'].map((name) => ({
-  ...{ id: `user-${name}`, username: `${name}@example.org`, fullName: name.toUpperCase() },
+  id: `user-${name}`,
+  username: `${name}@example.org`,
+  fullName: name.toUpperCase(),
 }))
 export const TEAMS = ['web', 'data'].map((name) => ({ id: `team-${name}`, name, description: '' }))
 
@@ -53,9 +55,18 @@ function createWorld() {
       const id = `incident-${++last}`
       const at = time()
       const made: FakeIncident = {
-        ...{ id, tinyId: String(last), message: `Incident ${last}`, description: 'It burns', status: 'open' },
-        ...{ priority: 'P3', createdAt: at, updatedAt: at, ownerTeam: '', impactStartDate: at },
-        ...{ responders: [{ type: 'team', id: 'team-web' }], impactedServices: [service] },
+        id,
+        tinyId: String(last),
+        message: `Incident ${last}`,
+        description: 'It burns',
+        status: 'open',
+        priority: 'P3',
+        createdAt: at,
+        updatedAt: at,
+        ownerTeam: '',
+        impactStartDate: at,
+        responders: [{ type: 'team', id: 'team-web' }],
+        impactedServices: [service],
         links: linksOf('incident', id),
         ...values,
       }

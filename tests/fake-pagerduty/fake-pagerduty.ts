@@ -12,8 +12,21 @@ const LARGEST_PAGE = 100
 const PARAMETERS = {
   services: ['query', 'sort_by', 'limit', 'offset', 'total', 'team_ids[]', 'include[]', 'time_zone', 'name'],
   incidents: [
-    ...['date_range', 'incident_key', 'include[]', 'limit', 'offset', 'total', 'service_ids[]', 'since', 'until'],
-    ...['sort_by', 'statuses[]', 'team_ids[]', 'time_zone', 'urgencies[]', 'user_ids[]'],
+    'date_range',
+    'incident_key',
+    'include[]',
+    'limit',
+    'offset',
+    'total',
+    'service_ids[]',
+    'since',
+    'until',
+    'sort_by',
+    'statuses[]',
+    'team_ids[]',
+    'time_zone',
+    'urgencies[]',
+    'user_ids[]',
   ],
 }
 
@@ -76,7 +89,9 @@ export async function startFakePagerduty() {
     routes,
     notFound: { error: { message: 'Not Found', code: 2100 } },
     quota: (remaining) => ({
-      ...{ 'ratelimit-limit': '960', 'ratelimit-remaining': String(remaining), 'ratelimit-reset': '1' },
+      'ratelimit-limit': '960',
+      'ratelimit-remaining': String(remaining),
+      'ratelimit-reset': '1',
     }),
   })
   return Object.assign(api, { world, settings })

@@ -29,8 +29,11 @@ export interface FakeIncident extends Reference {
 }
 
 export const reference = (type: string, id: string, summary: string): Reference => ({
-  ...{ id, type: `${type}_reference`, summary },
-  ...{ self: `${API}/${type}s/${id}`, html_url: `${SITE}/${type}s/${id}` },
+  id,
+  type: `${type}_reference`,
+  summary,
+  self: `${API}/${type}s/${id}`,
+  html_url: `${SITE}/${type}s/${id}`,
 })
 export const USERS = ['Ada', 'Bo', 'Cleo'].map((name, index) => reference('user', `PUSER${index}`, name))
 export const TEAMS = ['Web', 'Data'].map((name, index) => reference('team', `PTEAM${index}`, name))
@@ -62,8 +65,22 @@ export function createWorld() {
     const { id, html_url, self, status, created_at, title, service, teams, priority, urgency } = incident
     const assignees = incident.assignments.map(({ assignee }) => assignee)
     const data = {
-      ...{ id, type: 'incident', self, html_url, number: incident_number, status, created_at, title, service },
-      ...{ assignees, teams, priority, urgency, incident_key: id, conference_bridge: null, resolve_reason: null },
+      id,
+      type: 'incident',
+      self,
+      html_url,
+      number: incident_number,
+      status,
+      created_at,
+      title,
+      service,
+      assignees,
+      teams,
+      priority,
+      urgency,
+      incident_key: id,
+      conference_bridge: null,
+      resolve_reason: null,
     }
     const about = { event_type, resource_type: 'incident', occurred_at: world.now().toISOString(), agent: null }
     const told = { event: { id: `event-${world.events.length + 1}`, ...about, data } }
@@ -76,7 +93,8 @@ export function createWorld() {
   }
   const setStatus = (incident: FakeIncident, status: string, event = status) =>
     change(incident, event, {
-      ...{ status, last_status_change_at: time() },
+      status,
+      last_status_change_at: time(),
       ...(status === 'resolved' && { assignments: [] }),
     })
   return Object.assign(world, {
@@ -96,8 +114,16 @@ export function createWorld() {
       const at = time()
       const made: FakeIncident = {
         ...reference('incident', `Q${String(incident_number).padStart(6, '0')}`, `[#${incident_number}] ${title}`),
-        ...{ type: 'incident', incident_number, title, created_at: at, updated_at: at, last_status_change_at: at },
-        ...{ status: 'triggered', urgency: 'high', priority: null, service: { ...of, type: 'service_reference' } },
+        type: 'incident',
+        incident_number,
+        title,
+        created_at: at,
+        updated_at: at,
+        last_status_change_at: at,
+        status: 'triggered',
+        urgency: 'high',
+        priority: null,
+        service: { ...of, type: 'service_reference' },
         assignments: [{ at, assignee: USERS[user % USERS.length] as Reference }],
         incidents_responders: [],
         teams: [TEAMS[incident_number % TEAMS.length] as Reference],

@@ -105,7 +105,10 @@ export async function startFakeSonarqube() {
 }
 
 const shownProject = ({ key, name, analyses: [latest] }: FakeProject) => ({
-  ...{ key, name, qualifier: 'TRK', visibility: 'private' },
+  key,
+  name,
+  qualifier: 'TRK',
+  visibility: 'private',
   ...(latest && { analysisDate: dated(latest.date) }),
 })
 
@@ -115,38 +118,49 @@ function issueOf({ key: project }: FakeProject, issue: FakeIssue) {
   const [line = 1, ...others] = issue.lines
   const component = `${project}:${issue.file}`
   return {
-    ...{
-      key: issue.key,
-      rule: 'ts:S1',
-      severity: issue.severity,
-      component,
-      project,
-      line,
-      hash: 'h',
-      author: 'ada@example.com',
-    },
+    key: issue.key,
+    rule: 'ts:S1',
+    severity: issue.severity,
+    component,
+    project,
+    line,
+    hash: 'h',
+    author: 'ada@example.com',
     textRange: rangeOf(line),
     flows: others.map((each) => ({ locations: [{ component, textRange: rangeOf(each), msg: `see line ${each}` }] })),
-    ...{ status: issue.status, message: 'Improve this.', effort: '1d2h30min', debt: '5min', tags: ['design', 'cert'] },
-    ...{ creationDate: dated(issue.created), updateDate: dated(issue.updated), type: issue.type, scope: 'MAIN' },
+    status: issue.status,
+    message: 'Improve this.',
+    effort: '1d2h30min',
+    debt: '5min',
+    tags: ['design', 'cert'],
+    creationDate: dated(issue.created),
+    updateDate: dated(issue.updated),
+    type: issue.type,
+    scope: 'MAIN',
     impacts: [{ softwareQuality: 'MAINTAINABILITY', severity: 'HIGH' }],
   }
 }
 
 const hotspotOf = ({ key: project }: FakeProject, hotspot: FakeHotspot) => ({
-  ...{
-    key: hotspot.key,
-    component: `${project}:src/a.ts`,
-    project,
-    securityCategory: 'auth',
-    vulnerabilityProbability: 'HIGH',
-  },
-  ...{ status: hotspot.status, line: 7, message: 'Review this.', ruleKey: 'ts:S2' },
-  ...{ creationDate: dated(hotspot.created), updateDate: dated(hotspot.updated) },
+  key: hotspot.key,
+  component: `${project}:src/a.ts`,
+  project,
+  securityCategory: 'auth',
+  vulnerabilityProbability: 'HIGH',
+  status: hotspot.status,
+  line: 7,
+  message: 'Review this.',
+  ruleKey: 'ts:S2',
+  creationDate: dated(hotspot.created),
+  updateDate: dated(hotspot.updated),
 })
 
 const fileOf = ({ key }: FakeProject, { path, measures }: FakeFile, metrics: readonly string[]) => ({
-  ...{ key: `${key}:${path}`, name: path.split('/').at(-1), qualifier: 'FIL', path, language: 'ts' },
+  key: `${key}:${path}`,
+  name: path.split('/').at(-1),
+  qualifier: 'FIL',
+  path,
+  language: 'ts',
   measures: metrics.flatMap((metric) => (metric in measures ? [{ metric, value: measures[metric] }] : [])),
 })
 

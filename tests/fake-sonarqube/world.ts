@@ -48,8 +48,15 @@ export function createWorld() {
     },
     addIssue(project: FakeProject, values: Partial<FakeIssue> = {}): FakeIssue {
       const made: FakeIssue = {
-        ...{ key: nextKey(), created: world.now(), updated: world.now(), status: 'OPEN', severity: 'MAJOR' },
-        ...{ type: 'CODE_SMELL', file: 'src/a.ts', lines: [1], ...values },
+        key: nextKey(),
+        created: world.now(),
+        updated: world.now(),
+        status: 'OPEN',
+        severity: 'MAJOR',
+        type: 'CODE_SMELL',
+        file: 'src/a.ts',
+        lines: [1],
+        ...values,
       }
       project.issues.push(made)
       return made

@@ -126,7 +126,11 @@ describeEachDatabase('collecting from GitLab', (test) => {
     const { issues, pipelines, deployments, releases, jobs, ...rest } = generatedIds(fake.world.project(PATH))
     expect(await storedIds(test.database)).toEqual({
       ...rest,
-      ...{ issues: [], pipelines: [], deployments: [], releases: [], jobs: [] },
+      issues: [],
+      pipelines: [],
+      deployments: [],
+      releases: [],
+      jobs: [],
     })
     const told = (await gapsOf(test.database)).map(({ subtask, status }) => `${subtask} ${status}`)
     expect(told.sort()).toEqual([

@@ -30,7 +30,10 @@ export async function connect(
     connections.row({ id: 1, name: 'fake', endpoint: url, token }),
     ...of.map(({ id, path }) =>
       projects.row({
-        ...{ connection_id: 1, gitlab_id: id, name: path.split('/').at(-1) as string, path_with_namespace: path },
+        connection_id: 1,
+        gitlab_id: id,
+        name: path.split('/').at(-1) as string,
+        path_with_namespace: path,
         web_url: `https://gitlab.example.com/${path}`,
       }),
     ),

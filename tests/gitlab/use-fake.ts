@@ -7,8 +7,14 @@ import { connect, PATH } from './support.ts'
 
 /** A few records of each kind. */
 export const SMALL: ProjectOptions = {
-  ...{ path: PATH, issues: 8, mergeRequests: 12, pipelines: 5, childPipelines: 2, jobsPerPipeline: 2 },
-  ...{ deployments: 4, releases: 3 },
+  path: PATH,
+  issues: 8,
+  mergeRequests: 12,
+  pipelines: 5,
+  childPipelines: 2,
+  jobsPerPipeline: 2,
+  deployments: 4,
+  releases: 3,
 }
 
 /** Prepares an empty database for each test of a block, and checks that the fake saw only requests that GitLab documents. */

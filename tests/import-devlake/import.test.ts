@@ -36,7 +36,10 @@ describeEachDatabase('import of a DevLake database', (test) => {
   const dataFolder = mkdtempSync(join(tmpdir(), 'weir-import-'))
   const place = { dataFolder, encryptionSecret: KEY }
   const environment = () => ({
-    ...{ DB_URL: test.url, DATA_FOLDER: dataFolder, ENCRYPTION_SECRET: KEY, LOGGING_FILE: 'stderr' },
+    DB_URL: test.url,
+    DATA_FOLDER: dataFolder,
+    ENCRYPTION_SECRET: KEY,
+    LOGGING_FILE: 'stderr',
     OLD_SECRET,
   })
   const command = (...rest: string[]) => [
@@ -112,20 +115,22 @@ describeEachDatabase('import of a DevLake database', (test) => {
     expect(report.tables).toContainEqual({ table: 'accounts', layer: 'domain', rows: ACCOUNTS })
     expect(report.tables).toContainEqual({ table: '_raw_github_api_issues', layer: 'raw', rows: 1 })
     expect(report.leftOut.tables).toContainEqual({
-      ...{ table: '_tool_zentao_bugs', rows: 1, reason: 'Weir has no plugin that uses it' },
+      table: '_tool_zentao_bugs',
+      rows: 1,
+      reason: 'Weir has no plugin that uses it',
     })
     expect(report.leftOut.columns).toContainEqual(
       expect.objectContaining({ table: '_tool_jira_connections', column: 'epic_key_field' }),
     )
     expect(report.leftOut.rows).toContainEqual({
-      ...{ table: '_devlake_blueprint_connections', rows: 1, reason: 'Weir has no plugin zentao' },
+      table: '_devlake_blueprint_connections',
+      rows: 1,
+      reason: 'Weir has no plugin zentao',
     })
     expect(report.leftOut.rows).toContainEqual({
-      ...{
-        table: commitLineChange.name,
-        rows: 1,
-        reason: expect.stringMatching(/unreadable: .*line_no_new: .*too big/),
-      },
+      table: commitLineChange.name,
+      rows: 1,
+      reason: expect.stringMatching(/unreadable: .*line_no_new: .*too big/),
     })
     expect(report.enterAgain).toEqual([])
 
@@ -146,7 +151,9 @@ describeEachDatabase('import of a DevLake database', (test) => {
       expect(byId).toMatchObject([
         { id: 5, connections: [{ pluginName: 'github', connectionId: 1, scopes: [{ scopeId: '700' }] }] },
         {
-          ...{ id: 6, mode: 'ADVANCED', plan: [[{ plugin: 'github', options: { name: 'acme/web' } }]] },
+          id: 6,
+          mode: 'ADVANCED',
+          plan: [[{ plugin: 'github', options: { name: 'acme/web' } }]],
           beforePlan: [[{ plugin: 'github', options: { name: 'acme/web' } }]],
         },
       ])
@@ -274,7 +281,9 @@ describeEachDatabase('import of a DevLake database', (test) => {
         { plugin: 'jira', connection: 'board', field: 'password' },
       ])
       expect(report.leftOut.rows).toContainEqual({
-        ...{ table: '_devlake_api_keys', rows: 1, reason: "an API key is only readable with DevLake's secret" },
+        table: '_devlake_api_keys',
+        rows: 1,
+        reason: "an API key is only readable with DevLake's secret",
       })
       const [, byHand] = await rowsOf(target, '_devlake_blueprints')
       expect(byHand).toMatchObject({ name: 'by hand', enable: false })

@@ -128,12 +128,16 @@ describeOneDatabase('collecting from PagerDuty', (test) => {
     const accounts = new Set((await rows('accounts', 'id')).map(({ id }) => id))
     const incidents = await rows('incidents', 'id', 'assignee_id')
     expect(incidents.map(({ assignee_id }) => assignee_id)).toEqual([
-      ...['pagerduty:User:1:PUSER0', 'pagerduty:User:1:PUSER1', ''],
+      'pagerduty:User:1:PUSER0',
+      'pagerduty:User:1:PUSER1',
+      '',
     ])
     expect(people.every(({ assignee_id }) => accounts.has(assignee_id))).toBe(true)
     // In `issues` the assignee is PagerDuty's id, as in DevLake. Readers still find the account.
     expect((await rows('issues', 'id', 'assignee_id')).map(({ assignee_id }) => assignee_id)).toEqual([
-      ...['PUSER0', 'PUSER1', ''],
+      'PUSER0',
+      'PUSER1',
+      '',
     ])
     const range = { from: new Date(Date.now() - DAY), to: new Date(Date.now() + DAY) }
     const filter = { project: 'shop', environment: 'PRODUCTION', policy: REFERENCE, team: 'night', ...range }
@@ -156,7 +160,8 @@ describeOneDatabase('collecting from PagerDuty', (test) => {
     ])
     const people = await rows('issue_assignees', 'assignee_name', 'issue_id')
     expect(people.filter(({ issue_id }) => issue_id.endsWith(':3')).map((each) => each.assignee_name)).toEqual([
-      ...['Bo', 'Cleo'],
+      'Bo',
+      'Cleo',
     ])
     expect(await rows('_weir_quarantine', 'params')).toEqual([])
   })
@@ -215,15 +220,18 @@ describeOneDatabase('collecting from PagerDuty', (test) => {
 
   it('gives a project its change failure rate and recovery time', async () => {
     const deployments = ['2026-03-01', '2026-03-02', '2026-03-03', '2026-03-04'].map((day, number) => ({
-      ...{
-        id: `d${number}`,
-        cicd_deployment_id: `d${number}`,
-        cicd_scope_id: 'scope',
-        name: 'deploy',
-        commit_sha: 'c',
-      },
-      ...{ result: 'SUCCESS', status: 'DONE', environment: 'PRODUCTION', repo_url: 'https://git.example.org/web' },
-      ...{ created_date: new Date(day), started_date: new Date(day), finished_date: new Date(day) },
+      id: `d${number}`,
+      cicd_deployment_id: `d${number}`,
+      cicd_scope_id: 'scope',
+      name: 'deploy',
+      commit_sha: 'c',
+      result: 'SUCCESS',
+      status: 'DONE',
+      environment: 'PRODUCTION',
+      repo_url: 'https://git.example.org/web',
+      created_date: new Date(day),
+      started_date: new Date(day),
+      finished_date: new Date(day),
     }))
     const mapping = (table: string, row_id: string) => projectMapping.row({ project_name: 'shop', table, row_id })
     await write(test.database, [

@@ -21,7 +21,10 @@ const DATA_FOLDER = mkdtempSync(join(tmpdir(), 'weir-moved-'))
 
 describeEachDatabase('an import that is killed', (test) => {
   const environmentOf = (url: string) => ({
-    ...{ DB_URL: url, DATA_FOLDER, ENCRYPTION_SECRET: 'a key that is only used in tests', OLD: OLD_SECRET },
+    DB_URL: url,
+    DATA_FOLDER,
+    ENCRYPTION_SECRET: 'a key that is only used in tests',
+    OLD: OLD_SECRET,
   })
   const opened: Database[] = []
   const open = async (url: string) => {

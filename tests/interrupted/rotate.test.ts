@@ -82,7 +82,10 @@ describeEachDatabase('a rotation that is killed', (test) => {
   }, async () => {
     await rotateKey(test.database, place, KEYS[0])
     const environmentOf = (old: string, next: string) => ({
-      ...{ DB_URL: test.url, DATA_FOLDER: place.dataFolder, ENCRYPTION_SECRET: old, NEW_ENCRYPTION_SECRET: next },
+      DB_URL: test.url,
+      DATA_FOLDER: place.dataFolder,
+      ENCRYPTION_SECRET: old,
+      NEW_ENCRYPTION_SECRET: next,
     })
     let [old, next]: readonly [string, string] = KEYS
     const steps = await countSteps(ROTATE, environmentOf(old, next))

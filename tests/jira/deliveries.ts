@@ -16,7 +16,9 @@ export function platformIssue(fake: FakeJira, issue: any) {
 
 export function updateOf(fake: FakeJira, issue: any, change?: any): Delivery {
   const payload = {
-    ...{ timestamp: fake.now().getTime(), webhookEvent: 'jira:issue_updated', user: change?.author },
+    timestamp: fake.now().getTime(),
+    webhookEvent: 'jira:issue_updated',
+    user: change?.author,
     issue: platformIssue(fake, issue),
     ...(change && { changelog: { id: change.id, items: change.items } }),
   }

@@ -36,7 +36,9 @@ export function shownIssue(world: JiraWorld, { id, key, self, fields, changelog 
       return { id: link.id, type: LINK_TYPE, ...(link.from === id ? { outwardIssue: other } : { inwardIssue: other }) }
     })
   return {
-    ...{ id, key, self },
+    id,
+    key,
+    self,
     fields: {
       ...rest,
       ...named(world, rest),
@@ -62,7 +64,11 @@ const named = ({ people }: JiraWorld, fields: any) =>
   )
 
 export const shownSprint = ({ id, name, state, dates, boards: [originBoardId] }: Sprint) => ({
-  ...{ id, name, state, originBoardId, ...dates },
+  id,
+  name,
+  state,
+  originBoardId,
+  ...dates,
   self: `https://example.atlassian.net/rest/agile/1.0/sprint/${id}`,
 })
 

@@ -35,7 +35,10 @@ const BINDINGS = {
     names: { kind: 'TargetGroupBinding', plural: 'targetgroupbindings', singular: 'targetgroupbinding' },
     versions: [
       {
-        ...{ name: 'v1beta1', served: true, storage: true, subresources: { status: {} } },
+        name: 'v1beta1',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
         schema: { openAPIV3Schema: bindingSchema() },
       },
     ],
@@ -46,7 +49,8 @@ function bindingSchema() {
   const text = { type: 'string' }
   const portOrName = { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] }
   const object = (properties: Fields, required: readonly string[] = []) => ({
-    ...{ type: 'object', properties },
+    type: 'object',
+    properties,
     ...(required.length > 0 ? { required } : {}),
   })
   const peer = object({
@@ -62,8 +66,13 @@ function bindingSchema() {
   )
   const spec = object(
     {
-      ...{ targetGroupARN: text, targetGroupName: text, ipAddressType: text, vpcID: text, targetGroupProtocol: text },
-      ...{ targetType: { type: 'string', enum: ['instance', 'ip'] }, multiClusterTargetGroup: { type: 'boolean' } },
+      targetGroupARN: text,
+      targetGroupName: text,
+      ipAddressType: text,
+      vpcID: text,
+      targetGroupProtocol: text,
+      targetType: { type: 'string', enum: ['instance', 'ip'] },
+      multiClusterTargetGroup: { type: 'boolean' },
       serviceRef: object({ name: text, port: portOrName }, ['name', 'port']),
       networking: object({ ingress: { type: 'array', items: rule } }),
     },
@@ -131,7 +140,12 @@ export async function openRealCluster(server: ApiServer): Promise<RealCluster> {
   }
 
   const cluster: RealCluster = {
-    ...{ url: server.url, objects, events: [], calls: [], onChange: () => {}, intercept: () => undefined },
+    url: server.url,
+    objects,
+    events: [],
+    calls: [],
+    onChange: () => {},
+    intercept: () => undefined,
     seed(object, manager = 'kubectl') {
       queue = queue.then(() => put(object, manager))
       track(queue)
@@ -153,8 +167,15 @@ export async function openRealCluster(server: ApiServer): Promise<RealCluster> {
       const involvedObject = { kind: object.kind, name: object.metadata.name, namespace: NAMESPACE }
       track(
         server.send('POST', `/api/v1/namespaces/${NAMESPACE}/events`, {
-          ...{ apiVersion: 'v1', kind: 'Event', metadata: { generateName: `${object.metadata.name}.` } },
-          ...{ involvedObject, type: 'Warning', reason, message, firstTimestamp: now, lastTimestamp: now },
+          apiVersion: 'v1',
+          kind: 'Event',
+          metadata: { generateName: `${object.metadata.name}.` },
+          involvedObject,
+          type: 'Warning',
+          reason,
+          message,
+          firstTimestamp: now,
+          lastTimestamp: now,
         }),
       )
     },

@@ -68,13 +68,19 @@ describeEachDatabase('real API servers', (database) => {
   async function withWebhookAway(work: () => Promise<void>): Promise<void> {
     const url = `https://127.0.0.1:${await freePort()}/validate`
     const webhook = {
-      ...{ name: 'ingress.weir.test', failurePolicy: 'Fail', sideEffects: 'None', timeoutSeconds: 1 },
-      ...{ admissionReviewVersions: ['v1'], clientConfig: { url } },
+      name: 'ingress.weir.test',
+      failurePolicy: 'Fail',
+      sideEffects: 'None',
+      timeoutSeconds: 1,
+      admissionReviewVersions: ['v1'],
+      clientConfig: { url },
       rules: [{ apiGroups: ['networking.k8s.io'], apiVersions: ['v1'], operations: ['*'], resources: ['ingresses'] }],
     }
     const object = {
-      ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration' },
-      ...{ metadata: { name: 'away' }, webhooks: [webhook] },
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingWebhookConfiguration',
+      metadata: { name: 'away' },
+      webhooks: [webhook],
     }
     const made = await servers.current.send('POST', WEBHOOKS, object)
     expect(made.status, JSON.stringify(made.body)).toBe(201)
@@ -127,7 +133,8 @@ describeEachDatabase('real API servers', (database) => {
   test("another owner's field is never taken: the refusal names field and owner", async () => {
     const row = await start()
     const foreign = {
-      ...{ apiVersion: 'elbv2.k8s.aws/v1beta1', kind: 'TargetGroupBinding' },
+      apiVersion: 'elbv2.k8s.aws/v1beta1',
+      kind: 'TargetGroupBinding',
       metadata: { name: 'web-switch', namespace: 'shop' },
       spec: { serviceRef: { name: 'other', port: 81 }, targetGroupARN: 'arn:other' },
     }

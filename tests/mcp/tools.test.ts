@@ -20,8 +20,14 @@ const STEPS = 30
 const TOKEN = 'the-token-of-an-admin'
 const range = { from: new Date(START).toISOString(), to: new Date(START + STEPS * DAY).toISOString() }
 const TOOLS = [
-  ...['explain_metric', 'list_metrics', 'list_projects', 'preview_rules'],
-  ...['read_four_keys', 'read_items', 'read_metric', 'read_series'],
+  'explain_metric',
+  'list_metrics',
+  'list_projects',
+  'preview_rules',
+  'read_four_keys',
+  'read_items',
+  'read_metric',
+  'read_series',
 ]
 
 describeOneDatabase('assistants', (test) => {
@@ -116,7 +122,9 @@ describeOneDatabase('assistants', (test) => {
     const asked = { metric, project, ...range }
     const value = (await route(`/v1/metrics/${metric}?${query}`)).values[0]
     expect(await answer(client, 'read_metric', asked)).toMatchObject({
-      ...{ title: 'Change lead time', unit: 'minutes', project },
+      title: 'Change lead time',
+      unit: 'minutes',
+      project,
       values: [{ value: value.value, counted: value.counted }],
     })
     const byRepository = await answer(client, 'read_metric', { ...asked, groupBy: 'repository' })

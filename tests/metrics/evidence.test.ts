@@ -50,9 +50,20 @@ function planted(project: string, { minutes, teller }: World): TableRow[] {
     created_date: new Date(teller === 'issue' ? START + 200 * DAY : START - 900 * DAY),
   })
   const receipt = receipts.row({
-    ...{ plugin: 'pager', raw_table: '_raw_pager_incidents', params, subtask: 'collectIncidents' },
-    ...{ status: teller === 'failed source' ? 'failed' : 'complete', message: '', expected: 0, received: 0, stored: 0 },
-    ...{ since: null, until: null, requests: 1, counted_requests: 1, tells_incidents: teller !== 'other list' },
+    plugin: 'pager',
+    raw_table: '_raw_pager_incidents',
+    params,
+    subtask: 'collectIncidents',
+    status: teller === 'failed source' ? 'failed' : 'complete',
+    message: '',
+    expected: 0,
+    received: 0,
+    stored: 0,
+    since: null,
+    until: null,
+    requests: 1,
+    counted_requests: 1,
+    tells_incidents: teller !== 'other list',
     last_success_at: teller === 'failed source' ? null : new Date(START),
   })
   return [
@@ -64,8 +75,17 @@ function planted(project: string, { minutes, teller }: World): TableRow[] {
       const id = `${project} ${index}`
       const finished_date = new Date(START + minute * 60_000)
       return cicdDeploymentCommits.row({
-        ...{ id, cicd_deployment_id: id, cicd_scope_id: `${project} scope`, name: id, commit_sha: id, repo_url: 'r' },
-        ...{ result: 'SUCCESS', status: 'DONE', environment: 'PRODUCTION', created_date: finished_date, finished_date },
+        id,
+        cicd_deployment_id: id,
+        cicd_scope_id: `${project} scope`,
+        name: id,
+        commit_sha: id,
+        repo_url: 'r',
+        result: 'SUCCESS',
+        status: 'DONE',
+        environment: 'PRODUCTION',
+        created_date: finished_date,
+        finished_date,
       })
     }),
     ...(teller.endsWith('issue')
@@ -243,7 +263,11 @@ describeEachDatabase('grades', (test) => {
     const settings = { metric: 'deployment-frequency', direction: 'below', threshold: 1, windowDays: 60, forDays: 0 }
     const target = { kind: 'webhook', url: 'http://127.0.0.1:9/', secret: 'the secret that signs messages' }
     const { body, status } = await api.ask('POST', '/v1/alerts', {
-      ...{ kind: 'threshold', name: project, project, ...settings, target },
+      kind: 'threshold',
+      name: project,
+      project,
+      ...settings,
+      target,
     })
     expect(status, JSON.stringify(body)).toBe(201)
     const row = (await findRow(test.database.kysely, alerts, { id: body.id }))!

@@ -119,13 +119,14 @@ describeEachDatabase('what an explanation has seen', (test) => {
     const told = (scope: string) =>
       ['1', '2'].map((id) =>
         cicdDeploymentCommits.row({
-          ...{
-            id: `${scope}${id}`,
-            cicd_deployment_id: `${scope}${id}`,
-            cicd_scope_id: scope,
-            commit_sha: `${scope}${id}`,
-          },
-          ...{ repo_url: 'x', environment: 'PRODUCTION', result: 'SUCCESS', finished_date: new Date() },
+          id: `${scope}${id}`,
+          cicd_deployment_id: `${scope}${id}`,
+          cicd_scope_id: scope,
+          commit_sha: `${scope}${id}`,
+          repo_url: 'x',
+          environment: 'PRODUCTION',
+          result: 'SUCCESS',
+          finished_date: new Date(),
         }),
       )
     await write(test.database, [

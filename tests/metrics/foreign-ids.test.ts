@@ -15,8 +15,11 @@ import { map } from './workbench.ts'
 
 const DAY = new Date('2026-05-01T00:00:00Z')
 const filterOf = (project: string) => ({
-  ...{ project, environment: 'PRODUCTION', policy: REFERENCE },
-  ...{ from: new Date('2026-04-01'), to: new Date('2026-06-01') },
+  project,
+  environment: 'PRODUCTION',
+  policy: REFERENCE,
+  from: new Date('2026-04-01'),
+  to: new Date('2026-06-01'),
 })
 const SLUG = 'circleci:CircleciProject:1:github/acme/web'
 const AZURE = 'azuredevops_go:AzuredevopsRepo:1:21b58161'
@@ -25,8 +28,16 @@ const ADDRESS = 'https://github.com/acme/web'
 
 const run = (id: string, scope: string, type: string, commit: { repo_id: string; repo_url: string }) => [
   cicdPipelines.row({
-    ...{ id, name: 'release', cicd_scope_id: scope, type, environment: type && 'PRODUCTION', result: 'SUCCESS' },
-    ...{ status: 'DONE', created_date: DAY, started_date: DAY, finished_date: DAY },
+    id,
+    name: 'release',
+    cicd_scope_id: scope,
+    type,
+    environment: type && 'PRODUCTION',
+    result: 'SUCCESS',
+    status: 'DONE',
+    created_date: DAY,
+    started_date: DAY,
+    finished_date: DAY,
   }),
   cicdPipelineCommits.row({ pipeline_id: id, commit_sha: 'c1', ...commit }),
 ]
@@ -35,13 +46,18 @@ describeEachDatabase('ids of tools in domain rows', (test) => {
   beforeAll(async () => {
     await migrate(test.database, allTables)
     await write(test.database, [
-      ...[map('jobs', 'cicd_scopes', SLUG), map('shop', 'cicd_scopes', AZURE), map('shop', 'cicd_scopes', JENKINS)],
+      map('jobs', 'cicd_scopes', SLUG),
+      map('shop', 'cicd_scopes', AZURE),
+      map('shop', 'cicd_scopes', JENKINS),
       map('shop', 'cicd_scopes', 'circle'),
       repos.row({ id: AZURE, name: 'azure', url: 'https://dev.azure.com/acme/_git/web' }),
       repos.row({ id: 'github:GithubRepo:1:7', name: 'acme/web', url: ADDRESS }),
       ...run('building', SLUG, '', { repo_id: ADDRESS, repo_url: ADDRESS }),
       cicdTasks.row({
-        ...{ id: 'job', name: 'roll out', pipeline_id: 'building', result: 'SUCCESS' },
+        id: 'job',
+        name: 'roll out',
+        pipeline_id: 'building',
+        result: 'SUCCESS',
         cicd_scope_id: 'circleci:CircleciProject:1:b3a1-7c', // not the slug
       }),
       ...run('of azure', AZURE, 'DEPLOYMENT', { repo_id: '21b58161', repo_url: 'https://elsewhere' }),

@@ -102,13 +102,15 @@ async function plantGitlab(cloneUrl: string, shas: readonly string[]) {
     const request = make.mergeRequest(iso(opened))
     const [first] = request.commits
     Object.assign(request, {
-      ...{ state: 'merged', mergedAt: iso(merged), closedAt: null, updatedAt: iso(merged), draft: false },
-      ...{
-        mergedBy: request.author,
-        sourceProject: project.id,
-        mergeSha: shas[index],
-        commits: [{ ...first, at: iso(authored) }],
-      },
+      state: 'merged',
+      mergedAt: iso(merged),
+      closedAt: null,
+      updatedAt: iso(merged),
+      draft: false,
+      mergedBy: request.author,
+      sourceProject: project.id,
+      mergeSha: shas[index],
+      commits: [{ ...first, at: iso(authored) }],
     })
     make.deployment(iso(deployed))
     Object.assign(project.deployments.at(-1) as object, { sha: shas[index], environment: 'production', job: null })

@@ -204,15 +204,14 @@ describeEachDatabase('projects that share scopes', (test) => {
       run('LinkPrToIssue', { projectName, prToIssueRegexp })
     await plant(
       ...['a', 'b'].map((project) => map(project, 'repos', 'r')),
-      ...[map('a', 'boards', 'b1'), map('b', 'boards', 'b2')],
-      ...[
-        incident('i1'),
-        onBoard('b1', 'i1'),
-        incident('i2'),
-        onBoard('b2', 'i2'),
-        incident('i3'),
-        onBoard('b2', 'i3'),
-      ],
+      map('a', 'boards', 'b1'),
+      map('b', 'boards', 'b2'),
+      incident('i1'),
+      onBoard('b1', 'i1'),
+      incident('i2'),
+      onBoard('b2', 'i2'),
+      incident('i3'),
+      onBoard('b2', 'i3'),
       request('pr1', 1, { title: 'Fix #1, see B-2' }),
       ...['i1', 'i2', 'i3'].map((issue_id) =>
         pullRequestIssues.row({ pull_request_id: 'pr1', issue_id, issue_key: issue_id.slice(1), ...moved }),

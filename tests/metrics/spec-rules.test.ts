@@ -143,7 +143,9 @@ describeEachDatabase('the rules of the specification', (test) => {
     const rules = { issueTextIncident: '(?i)\\boutage\\b' }
     const { effect, key } = await preview(rules)
     expect(effect('issueTextIncident')).toMatchObject({
-      ...{ matching: 2, starting: 2, stopping: 0 },
+      matching: 2,
+      starting: 2,
+      stopping: 0,
       samples: { starting: expect.arrayContaining([expect.objectContaining({ name: 'Outage of the shop' })]) },
     })
     await run(rules)

@@ -62,8 +62,18 @@ export const RESULTS = [
 /** An open status lasts until now. */
 export const UNTIL_NOW = ['end_date', 'status_time_minutes']
 export const INPUTS = [
-  ...['project_mapping', 'repo_commits', 'commit_parents', 'pull_requests', 'cicd_pipelines', 'cicd_pipeline_commits'],
-  ...['issues', 'board_issues', 'issue_assignees', 'issue_changelogs', 'accounts', 'users'],
+  'project_mapping',
+  'repo_commits',
+  'commit_parents',
+  'pull_requests',
+  'cicd_pipelines',
+  'cicd_pipeline_commits',
+  'issues',
+  'board_issues',
+  'issue_assignees',
+  'issue_changelogs',
+  'accounts',
+  'users',
 ]
 export const KEPT = allTables
   .map(({ name }) => name)

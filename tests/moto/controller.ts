@@ -31,8 +31,13 @@ export function startMotoController(
     if (known !== undefined) return known
     const { TargetGroups } = await client.send(
       new elb.CreateTargetGroupCommand({
-        ...{ Name: `k8s-${cluster.url.slice(-5)}-${name}-${port}`, Protocol: 'HTTP', Port: 80, VpcId: vpcId },
-        ...{ TargetType: 'ip', HealthCheckPath: '/ready', Matcher: { HttpCode: '200-299' } },
+        Name: `k8s-${cluster.url.slice(-5)}-${name}-${port}`,
+        Protocol: 'HTTP',
+        Port: 80,
+        VpcId: vpcId,
+        TargetType: 'ip',
+        HealthCheckPath: '/ready',
+        Matcher: { HttpCode: '200-299' },
         Tags: [{ Key: 'ingress.k8s.aws/resource', Value: resource }],
       }),
     )

@@ -33,7 +33,9 @@ export async function startMoto(): Promise<Moto> {
     await sleep(100)
   }
   const environment = {
-    ...{ AWS_ENDPOINT_URL: url, AWS_ACCESS_KEY_ID: 'AKIAFAKE', AWS_SECRET_ACCESS_KEY: 'fake' },
+    AWS_ENDPOINT_URL: url,
+    AWS_ACCESS_KEY_ID: 'AKIAFAKE',
+    AWS_SECRET_ACCESS_KEY: 'fake',
     AWS_EC2_METADATA_DISABLED: 'true',
   }
   const credentials = { accessKeyId: 'AKIAFAKE', secretAccessKey: 'fake' }
@@ -57,7 +59,9 @@ export async function startMoto(): Promise<Moto> {
       const securityGroup = /<groupId>(sg-\w+)</.exec(await ec2('DescribeSecurityGroups'))![1]!
       const made = await client.send(
         new elb.CreateLoadBalancerCommand({
-          ...{ Name: name, Subnets: [...new Set(subnets)].slice(0, 2), SecurityGroups: [securityGroup] },
+          Name: name,
+          Subnets: [...new Set(subnets)].slice(0, 2),
+          SecurityGroups: [securityGroup],
         }),
       )
       const { LoadBalancerArn, DNSName, CanonicalHostedZoneId } = made.LoadBalancers![0]!

@@ -50,7 +50,8 @@ describeEachDatabase('AWS that is not ours', (database) => {
     await moto.reset()
     const names: string[] = []
     route53 = new dns.Route53Client({
-      ...{ region: 'eu-central-1', endpoint: moto.url },
+      region: 'eu-central-1',
+      endpoint: moto.url,
       credentials: { accessKeyId: 'AKIAFAKE', secretAccessKey: 'fake' },
     })
     const zone = await route53.send(new dns.CreateHostedZoneCommand({ Name: 'example.com', CallerReference: 'x' }))

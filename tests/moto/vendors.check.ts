@@ -46,8 +46,14 @@ describe('the load balancer', () => {
   async function makeGroup(name: string, resource: string): Promise<string> {
     const { TargetGroups } = await moto.client.send(
       new elb.CreateTargetGroupCommand({
-        ...{ Name: name, Protocol: 'HTTP', Port: 80, VpcId: moto.vpcId, TargetType: 'ip', HealthCheckPath: '/ready' },
-        ...{ Matcher: { HttpCode: '200-299' }, Tags: [{ Key: 'ingress.k8s.aws/resource', Value: resource }] },
+        Name: name,
+        Protocol: 'HTTP',
+        Port: 80,
+        VpcId: moto.vpcId,
+        TargetType: 'ip',
+        HealthCheckPath: '/ready',
+        Matcher: { HttpCode: '200-299' },
+        Tags: [{ Key: 'ingress.k8s.aws/resource', Value: resource }],
       }),
     )
     return TargetGroups![0]!.TargetGroupArn!
@@ -70,7 +76,12 @@ describe('the load balancer', () => {
     expect(await balancer.targetGroup(plan.targetGroup.name)).toBeUndefined()
     const arn = await balancer.createTargetGroup(plan, undefined)
     expect(await balancer.targetGroup(plan.targetGroup.name)).toMatchObject({
-      ...{ arn, protocol: 'HTTP', port: 8080, vpcId: moto.vpcId, targetType: 'ip', loadBalancerArns: [] },
+      arn,
+      protocol: 'HTTP',
+      port: 8080,
+      vpcId: moto.vpcId,
+      targetType: 'ip',
+      loadBalancerArns: [],
     })
     await balancer.setAttributes(arn, { 'deregistration_delay.timeout_seconds': '7' })
     expect(await balancer.attributes(arn)).toMatchObject({ 'deregistration_delay.timeout_seconds': '7' })
@@ -108,9 +119,12 @@ describe('the load balancer', () => {
       Type: 'authenticate-oidc',
       Order: 1,
       AuthenticateOidcConfig: {
-        ...{ Issuer: 'https://example.com', AuthorizationEndpoint: 'https://example.com/authorize' },
-        ...{ TokenEndpoint: 'https://example.com/token', UserInfoEndpoint: 'https://example.com/user' },
-        ...{ ClientId: 'shop', ClientSecret: 'secret' },
+        Issuer: 'https://example.com',
+        AuthorizationEndpoint: 'https://example.com/authorize',
+        TokenEndpoint: 'https://example.com/token',
+        UserInfoEndpoint: 'https://example.com/user',
+        ClientId: 'shop',
+        ClientSecret: 'secret',
       },
     }
     const rule = await makeRule(listener, 1, oidc, { ...forward([one, 50], [two, 50]), Order: 2 })
@@ -140,7 +154,9 @@ test('metric gates read whole periods of both sides', async () => {
         Namespace: 'AWS/ApplicationELB',
         MetricData: [
           {
-            ...{ MetricName: name, Value: value, Timestamp: new Date((to - minutesAgo * 60) * 1000) },
+            MetricName: name,
+            Value: value,
+            Timestamp: new Date((to - minutesAgo * 60) * 1000),
             Dimensions: [
               { Name: 'LoadBalancer', Value: lb },
               { Name: 'TargetGroup', Value: group },
@@ -178,7 +194,9 @@ describe('the zone', () => {
     client.destroy()
   })
   const alias = (name: string, more: object = {}) => ({
-    ...{ Name: 'shop.example.com.', Type: 'A' as const, ...more },
+    Name: 'shop.example.com.',
+    Type: 'A' as const,
+    ...more,
     AliasTarget: { HostedZoneId: 'Z215JYRZR1TBD5', DNSName: `${name}.`, EvaluateTargetHealth: true },
   })
   const [blue, green] = ['blue-1.eu-central-1.elb.amazonaws.com', 'green-1.eu-central-1.elb.amazonaws.com']

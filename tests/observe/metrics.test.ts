@@ -32,7 +32,10 @@ describeEachDatabase('metrics of Weir itself', (test) => {
     api = await startTestApi(test.database)
     runner = await testRunner(api.control, inProcess(api.control))
     await api.ask('POST', '/plugins/github/connections', {
-      ...{ name: 'main', endpoint: 'https://api.github.com/', authMethod: 'AccessToken', token: TOKEN },
+      name: 'main',
+      endpoint: 'https://api.github.com/',
+      authMethod: 'AccessToken',
+      token: TOKEN,
     })
     await api.ask('POST', '/projects', { name: 'shop' })
   })

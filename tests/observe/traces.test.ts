@@ -95,7 +95,10 @@ describeOneDatabase('a server that is watched', (test) => {
 
   it('continues the trace of whoever asks, down to the source, which hears nothing of it', async () => {
     await ask('POST', '/plugins/github/test', {
-      ...{ name: 'main', endpoint: `${vendor.url}/`, authMethod: 'AccessToken', token: TOKEN },
+      name: 'main',
+      endpoint: `${vendor.url}/`,
+      authMethod: 'AccessToken',
+      token: TOKEN,
     })
     const request = await spanNamed('POST /plugins/github/test')
     expect(request).toMatchObject({ traceId: TRACE, parentSpanId: PARENT, kind: 2 })

@@ -76,7 +76,10 @@ for (const engine of ['postgres', 'mysql'] as const) {
       const source = await openGateway(`${github.url}/`)
       const { services } = realControl(direct)
       const { id: connectionId } = await services.connections.create('github', {
-        ...{ name: 'main', endpoint: source.url, authMethod: 'AccessToken', token: DEFAULT_TOKEN },
+        name: 'main',
+        endpoint: source.url,
+        authMethod: 'AccessToken',
+        token: DEFAULT_TOKEN,
       })
       const tickets = { name: 'tickets', entities: ['TICKET'] }
       const { id: scopeConfigId } = await services.scopeConfigs.create('github', connectionId, tickets)
@@ -92,7 +95,9 @@ for (const engine of ['postgres', 'mysql'] as const) {
       await services.projects.create({ name: 'shop', blueprint: { isManual: true, connections } })
       const held = source.hold()
       const cli = startCli(['collect', 'shop'], {
-        ...{ DB_URL: gateway.url, DATA_FOLDER: newDataFolder(), ENCRYPTION_SECRET: SECRET_KEY },
+        DB_URL: gateway.url,
+        DATA_FOLDER: newDataFolder(),
+        ENCRYPTION_SECRET: SECRET_KEY,
       })
       try {
         await until(async () => held.waiting() > 0)

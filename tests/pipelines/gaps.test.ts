@@ -64,15 +64,14 @@ describeEachDatabase('a project with gaps', (test) => {
     expect({ status, taskStatus: task?.status }).toEqual({ status: 'TASK_COMPLETED', taskStatus: 'TASK_COMPLETED' })
     expect(task?.message).toMatch(/^collectJobs: .*workflow-of-pipeline-3\/job is forbidden: 403/)
     expect(await receiptOf('_raw_circleci_api_jobs')).toMatchObject({
-      ...{
-        plugin: 'circleci',
-        connectionId: 1,
-        scopeId: 'u1',
-        scopeName: 'web',
-        subtask: 'collectJobs',
-        status: 'gap',
-      },
-      ...{ received: 8, stored: 8 },
+      plugin: 'circleci',
+      connectionId: 1,
+      scopeId: 'u1',
+      scopeName: 'web',
+      subtask: 'collectJobs',
+      status: 'gap',
+      received: 8,
+      stored: 8,
       gaps: [{ kind: 'lost', status: 403, attempts: 1, isAskedAgain: true, address: expect.stringContaining('/job') }],
     })
     expect((await receiptOf('_raw_circleci_api_pipelines')).gaps).toEqual([])

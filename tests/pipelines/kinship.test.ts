@@ -89,7 +89,8 @@ async function marked(database: Database, params: string): Promise<Map<string, P
     .filter(({ source }) => source)
     .flatMap((plugin) => {
       const own = (what: string, table: string, column: string, where = sql`1 = 1`) => ({
-        ...{ what, plugin },
+        what,
+        plugin,
         query: sql`select ${sql.lit(what)} as what where exists
           (select 1 from ${sql.table(table)} where ${sql.ref(column)} = ${sql.lit(params)} and ${where})`,
       })

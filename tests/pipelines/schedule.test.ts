@@ -27,7 +27,11 @@ describeEachDatabase('schedule', (test) => {
   }
   const create = (name: string, values = {}) =>
     first().services.blueprints.create({
-      ...{ name, mode: 'ADVANCED', plan: [[paint({ place: name })]], cronConfig: '0 0 * * *', fullSync: true },
+      name,
+      mode: 'ADVANCED',
+      plan: [[paint({ place: name })]],
+      cronConfig: '0 0 * * *',
+      fullSync: true,
       ...values,
     } as any)
 

@@ -65,7 +65,8 @@ describeEachDatabase('two servers over one database', (test) => {
         const action = ACTIONS[number % ACTIONS.length] as (typeof ACTIONS)[number]
         const round = `round ${number}: ${action}`
         const task = (column: number) => ({
-          ...{ plugin: 'tracing', subtasks: [] },
+          plugin: 'tracing',
+          subtasks: [],
           options: { place: `r${number}.${column}`, pauseMs: 20 },
         })
         const { id } = await pipelines.create({ name: round, plan: [[task(1), task(2)], [task(3)]] })

@@ -135,7 +135,10 @@ export const madeUpSpec: PluginSpec = {
         records: ({ items }) => items,
         incremental: { newestFirstBy: localTime('happened') },
         windows: {
-          ...{ cap: 10, earliest: new Date('2026-05-01T00:00:00Z'), longest: 7 * 24 * 3_600_000, isEndExclusive: true },
+          cap: 10,
+          earliest: new Date('2026-05-01T00:00:00Z'),
+          longest: 7 * 24 * 3_600_000,
+          isEndExclusive: true,
           query: ({ from, to }) => ({ from: from.toISOString(), before: to.toISOString() }),
           total: ({ body }) => body.total,
           split: { values: ['red', 'blue'], query: (colour) => ({ colour }) },

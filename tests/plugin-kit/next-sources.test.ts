@@ -14,7 +14,9 @@ describeEachDatabase('sources to come', (test) => {
     const source = await start()
     source.now = () => NOW
     const all = Array.from({ length: 12 }, (_, index) => ({
-      ...{ id: index + 1, run: index < 9 ? 1 : 2, state: index < 9 ? 'done' : 'running' },
+      id: index + 1,
+      run: index < 9 ? 1 : 2,
+      state: index < 9 ? 'done' : 'running',
       started: NOW - (20 - index) * 3_600_000,
     }))
     source.instead = ({ path, query }) => {

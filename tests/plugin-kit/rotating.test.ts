@@ -44,7 +44,10 @@ describeEachDatabase('refresh tokens that rotate', (test) => {
     await migrate(database, [...new Set([...systemTables, ...kitTables, ...rotating.tables])])
     await write(database, [boards.row({ connection_id: 1, id: 7, name: 'Seven' } as any)])
     await service().create('madeup', {
-      ...{ name: 'main', endpoint: source.url, clientSecret: CLIENT_SECRET, refreshToken: source.refreshToken },
+      name: 'main',
+      endpoint: source.url,
+      clientSecret: CLIENT_SECRET,
+      refreshToken: source.refreshToken,
     })
   })
   afterEach(async () => {

@@ -22,7 +22,9 @@ export const rotatingSpec: PluginSpec = {
       request: ({ clientSecret, refreshToken }) => ({
         path: '/token',
         body: new URLSearchParams({
-          ...{ grant_type: 'refresh_token', client_secret: clientSecret, refresh_token: refreshToken },
+          grant_type: 'refresh_token',
+          client_secret: clientSecret,
+          refresh_token: refreshToken,
         }),
       }),
     },
@@ -40,8 +42,14 @@ export async function collectStories(
 ): Promise<void> {
   const subtask = rotating.subtasks.find(({ name }) => name === 'collectStories')
   await subtask?.run({
-    ...{ database, options: { connectionId: 1, boardId: 7 }, fullSync: true, progress: () => {}, log },
-    ...{ signal: new AbortController().signal, decrypt: secrets.decrypt, encrypt: secrets.encrypt },
+    database,
+    options: { connectionId: 1, boardId: 7 },
+    fullSync: true,
+    progress: () => {},
+    log,
+    signal: new AbortController().signal,
+    decrypt: secrets.decrypt,
+    encrypt: secrets.encrypt,
   })
 }
 

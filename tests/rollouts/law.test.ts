@@ -69,8 +69,16 @@ function plant(history: readonly Rollout[], prefix: string): Planted {
       const dates = { created_date: new Date(from), started_date: new Date(from), finished_date: new Date(to) }
       const { environment, result } = each
       return cicdDeploymentCommits.row({
-        ...{ id, cicd_deployment_id: id, cicd_scope_id: of, commit_sha: each.commit, repo_url: url },
-        ...{ environment, result, name: id, _raw_data_table: `_raw_${of}`, ...dates },
+        id,
+        cicd_deployment_id: id,
+        cicd_scope_id: of,
+        commit_sha: each.commit,
+        repo_url: url,
+        environment,
+        result,
+        name: id,
+        _raw_data_table: `_raw_${of}`,
+        ...dates,
       })
     }
     const runId = `${prefix}run ${index}`
@@ -85,8 +93,15 @@ function plant(history: readonly Rollout[], prefix: string): Planted {
       told += Number(environment === 'PRODUCTION' && each.result === 'SUCCESS')
       rows.push(
         cicdPipelines.row({
-          ...{ id: runId, cicd_scope_id: scope, type: 'DEPLOYMENT', environment, result: each.result, name: 'deploy' },
-          ...{ created_date: new Date(begin), started_date: new Date(begin), finished_date: new Date(end + MINUTE) },
+          id: runId,
+          cicd_scope_id: scope,
+          type: 'DEPLOYMENT',
+          environment,
+          result: each.result,
+          name: 'deploy',
+          created_date: new Date(begin),
+          started_date: new Date(begin),
+          finished_date: new Date(end + MINUTE),
           duration_sec: 60,
         }),
         cicdPipelineCommits.row({ pipeline_id: runId, commit_sha: each.commit, repo_url: url }),

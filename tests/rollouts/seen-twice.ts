@@ -92,8 +92,16 @@ const graphqlDeployment = {
 
 const gitlabPipeline = { id: 61, ref: 'main', sha: SHA, created_at: at(0), updated_at: at(9), source: 'push' }
 const gitlabJob = {
-  ...{ id: 62, name: 'deploy', ref: 'main', stage: 'deploy', status: 'success', created_at: at(0) },
-  ...{ started_at: at(2), finished_at: at(6), duration: 240, pipeline: { id: 61, ref: 'main', sha: SHA } },
+  id: 62,
+  name: 'deploy',
+  ref: 'main',
+  stage: 'deploy',
+  status: 'success',
+  created_at: at(0),
+  started_at: at(2),
+  finished_at: at(6),
+  duration: 240,
+  pipeline: { id: 61, ref: 'main', sha: SHA },
 }
 const gitlabProject = {
   plugin: gitlab,
@@ -104,7 +112,13 @@ const gitlabRaw = {
   gitlab_api_deployments: [
     {
       record: {
-        ...{ id: 63, iid: 1, ref: 'main', sha: SHA, status: 'success', created_at: at(2), updated_at: at(6) },
+        id: 63,
+        iid: 1,
+        ref: 'main',
+        sha: SHA,
+        status: 'success',
+        created_at: at(2),
+        updated_at: at(6),
         environment: { id: 1, name: 'production' },
         deployable: { ...gitlabJob, commit: { id: SHA, title: 'Work', message: 'Work' } },
       },
@@ -126,20 +140,37 @@ const azureRepo = {
   scopeConfig: { deploymentPattern: 'release', productionPattern: 'release', envNamePattern: 'prod' },
 }
 const azureBuild = {
-  ...{ id: 71, status: 'completed', result: 'succeeded', sourceBranch: 'refs/heads/main', sourceVersion: SHA },
-  ...{ definition: { name: 'release web' }, tags: [], queueTime: at(0), startTime: at(0), finishTime: at(5) },
+  id: 71,
+  status: 'completed',
+  result: 'succeeded',
+  sourceBranch: 'refs/heads/main',
+  sourceVersion: SHA,
+  definition: { name: 'release web' },
+  tags: [],
+  queueTime: at(0),
+  startTime: at(0),
+  finishTime: at(5),
 }
 
 const bitbucketPipeline = {
-  ...{ uuid: '{p1}', build_number: 4, created_on: at(0), completed_on: at(9), duration_in_seconds: 540 },
+  uuid: '{p1}',
+  build_number: 4,
+  created_on: at(0),
+  completed_on: at(9),
+  duration_in_seconds: 540,
   state: { name: 'COMPLETED', result: { name: 'SUCCESSFUL' } },
   target: { ref_name: 'main', commit: { hash: SHA } },
 }
 const bitbucketDeployment = (environment: string) => ({
-  ...{ type: 'deployment', uuid: '{d1}', environment: { uuid: '{e1}', name: environment } },
+  type: 'deployment',
+  uuid: '{d1}',
+  environment: { uuid: '{e1}', name: environment },
   state: { name: 'COMPLETED', status: { name: 'SUCCESSFUL' }, started_on: at(2), completed_on: at(6) },
   release: {
-    ...{ name: '#4', pipeline: { uuid: '{p1}' }, created_on: at(2), url: `${REPO}/d/1` },
+    name: '#4',
+    pipeline: { uuid: '{p1}' },
+    created_on: at(2),
+    url: `${REPO}/d/1`,
     commit: { hash: SHA.slice(0, 12) },
   },
 })
@@ -163,8 +194,13 @@ const jenkinsJob: Told = {
     jenkins_api_builds: [
       {
         record: {
-          ...{ _class: 'hudson.model.FreeStyleBuild', number: 3, timestamp: time(0), duration: 360_000 },
-          ...{ result: 'SUCCESS', building: false, fullDisplayName: 'web #3' },
+          _class: 'hudson.model.FreeStyleBuild',
+          number: 3,
+          timestamp: time(0),
+          duration: 360_000,
+          result: 'SUCCESS',
+          building: false,
+          fullDisplayName: 'web #3',
           actions: [{ lastBuiltRevision: { SHA1: SHA, branch: [{ name: 'main' }] }, remoteUrls: [`${REPO}.git`] }],
         },
         input: { Name: 'web', Path: '', FullName: 'web' },
@@ -181,7 +217,11 @@ const circleciProject: Told = {
     circleci_api_pipelines: [
       {
         record: {
-          ...{ id: 'pipe-1', number: 12, state: 'created', created_at: at(0), updated_at: at(0) },
+          id: 'pipe-1',
+          number: 12,
+          state: 'created',
+          created_at: at(0),
+          updated_at: at(0),
           vcs: { branch: 'main', revision: SHA, origin_repository_url: REPO, commit: { subject: 'Work' } },
         },
       },
@@ -189,8 +229,12 @@ const circleciProject: Told = {
     circleci_api_workflows: [
       {
         record: {
-          ...{ id: 'flow-1', pipeline_id: 'pipe-1', name: 'deploy', status: 'success' },
-          ...{ created_at: at(0), stopped_at: at(6) },
+          id: 'flow-1',
+          pipeline_id: 'pipe-1',
+          name: 'deploy',
+          status: 'success',
+          created_at: at(0),
+          stopped_at: at(6),
         },
         input: { id: 'pipe-1' },
       },
@@ -288,8 +332,14 @@ export const SEEN_TWICE: readonly SeenTwice[] = [
           azuredevops_go_api_environment_deployments: [
             {
               record: {
-                ...{ id: 72, owner: { id: 71 }, definition: { name: 'release web' }, stageName: 'deploy' },
-                ...{ result: 'succeeded', queueTime: at(2), startTime: at(2), finishTime: at(4) },
+                id: 72,
+                owner: { id: 71 },
+                definition: { name: 'release web' },
+                stageName: 'deploy',
+                result: 'succeeded',
+                queueTime: at(2),
+                startTime: at(2),
+                finishTime: at(4),
               },
               input: { EnvironmentId: 5 },
             },
@@ -310,15 +360,23 @@ export const SEEN_TWICE: readonly SeenTwice[] = [
           azuredevops_go_api_release_deployments: [
             {
               record: {
-                ...{ id: 73, deploymentStatus: 'succeeded', queuedOn: at(40), startedOn: at(40), completedOn: at(44) },
-                ...{ releaseEnvironment: { name: 'production' }, releaseDefinition: { name: 'web' } },
+                id: 73,
+                deploymentStatus: 'succeeded',
+                queuedOn: at(40),
+                startedOn: at(40),
+                completedOn: at(44),
+                releaseEnvironment: { name: 'production' },
+                releaseDefinition: { name: 'web' },
                 release: {
-                  ...{ id: 1, name: 'Release-1' },
+                  id: 1,
+                  name: 'Release-1',
                   artifacts: [
                     {
                       type: 'Build',
                       definitionReference: {
-                        ...{ repository: { id: 'r1' }, version: { id: '71' }, sourceVersion: { id: SHA } },
+                        repository: { id: 'r1' },
+                        version: { id: '71' },
+                        sourceVersion: { id: SHA },
                         branch: { id: 'refs/heads/main' },
                       },
                     },
@@ -345,15 +403,16 @@ export const SEEN_TWICE: readonly SeenTwice[] = [
           bamboo_api_plan_builds: [
             {
               record: {
-                ...{
-                  key: 'SHOP-WEB-3',
-                  number: 3,
-                  planName: 'Web',
-                  projectName: 'Shop',
-                  planResultKey: { key: 'SHOP-WEB-3' },
-                },
-                ...{ buildStartedTime: at(0), buildCompletedDate: at(5), buildDurationInSeconds: 300 },
-                ...{ buildState: 'Successful', lifeCycleState: 'Finished' },
+                key: 'SHOP-WEB-3',
+                number: 3,
+                planName: 'Web',
+                projectName: 'Shop',
+                planResultKey: { key: 'SHOP-WEB-3' },
+                buildStartedTime: at(0),
+                buildCompletedDate: at(5),
+                buildDurationInSeconds: 300,
+                buildState: 'Successful',
+                lifeCycleState: 'Finished',
                 vcsRevisions: { vcsRevision: [{ vcsRevisionKey: SHA, repositoryId: 4, repositoryName: 'web' }] },
               },
             },
@@ -361,14 +420,15 @@ export const SEEN_TWICE: readonly SeenTwice[] = [
           bamboo_api_deploy_builds: [
             {
               record: {
-                ...{
-                  id: 81,
-                  deploymentVersionName: 'release-3',
-                  deploymentState: 'SUCCESS',
-                  lifeCycleState: 'FINISHED',
-                },
+                id: 81,
+                deploymentVersionName: 'release-3',
+                deploymentState: 'SUCCESS',
+                lifeCycleState: 'FINISHED',
                 deploymentVersion: { planBranchName: 'main', items: [{ planResultKey: { key: 'SHOP-WEB-3' } }] },
-                ...{ startedDate: time(6), queuedDate: time(6), executedDate: time(6), finishedDate: time(8) },
+                startedDate: time(6),
+                queuedDate: time(6),
+                executedDate: time(6),
+                finishedDate: time(8),
               },
               input: { env_id: 9, name: 'production' },
             },
@@ -392,7 +452,10 @@ export const SEEN_TWICE: readonly SeenTwice[] = [
           argocd_api_sync_operations: [
             {
               record: {
-                ...{ id: 1, revision: SHA, deployStartedAt: at(10), deployedAt: at(12) },
+                id: 1,
+                revision: SHA,
+                deployStartedAt: at(10),
+                deployedAt: at(12),
                 source: { repoURL: `${REPO}.git`, path: 'deploy', targetRevision: 'main' },
               },
             },

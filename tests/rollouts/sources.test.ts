@@ -72,7 +72,9 @@ describeEachDatabase('one rollout, seen twice', (test) => {
     expect(everyRow).toMatchObject({ rollouts: 'every-row', counted: 2, total: 2, leftOut: [], rolloutsJoined: [] })
     expect(await explained('reference')).toMatchObject({ rollouts: 'every-row', counted: 2 })
     expect(await get(`/v1/rollouts?project=${PROJECT}`)).toMatchObject({
-      ...{ policy: 'once', rules: [], count: 1 },
+      policy: 'once',
+      rules: [],
+      count: 1,
       rollouts: [{ id: rollout.id }],
     })
   })

@@ -20,12 +20,26 @@ function rollout(day: number, environment = 'PRODUCTION'): TableRow[] {
   const shared = { cicd_scope_id: 'host:Repo:1:web', result: 'SUCCESS', created_date: at(day, 10) }
   return [
     cicdDeploymentCommits.row({
-      ...{ id, cicd_deployment_id: id, name: id, commit_sha: `c${day}`, repo_url: URL, repo_id: 'web', environment },
-      ...{ ...shared, started_date: at(day, 10), finished_date: at(day, 10, 20) },
+      id,
+      cicd_deployment_id: id,
+      name: id,
+      commit_sha: `c${day}`,
+      repo_url: URL,
+      repo_id: 'web',
+      environment,
+      ...shared,
+      started_date: at(day, 10),
+      finished_date: at(day, 10, 20),
     }),
     cicdPipelines.row({
-      ...{ id: `p${day}`, name: `run ${day}`, type: 'DEPLOYMENT', environment: 'PRODUCTION', duration_sec: 600 },
-      ...{ ...shared, started_date: at(day, 10), finished_date: at(day, 10, 10) },
+      id: `p${day}`,
+      name: `run ${day}`,
+      type: 'DEPLOYMENT',
+      environment: 'PRODUCTION',
+      duration_sec: 600,
+      ...shared,
+      started_date: at(day, 10),
+      finished_date: at(day, 10, 10),
     }),
     cicdPipelineCommits.row({ pipeline_id: `p${day}`, commit_sha: `c${day}`, repo_url: URL, repo_id: 'web' }),
     deploymentRuns.row({ deployment_id: id, pipeline_id: `p${day}` }),
@@ -33,19 +47,23 @@ function rollout(day: number, environment = 'PRODUCTION'): TableRow[] {
 }
 const change = (day: number) =>
   pullRequests.row({
-    ...{
-      id: `pr${day}`,
-      base_repo_id: 'web',
-      pull_request_key: day,
-      merge_commit_sha: `c${day}`,
-      title: `Change ${day}`,
-    },
-    ...{ created_date: at(day, 8), merged_date: at(day, 9) },
+    id: `pr${day}`,
+    base_repo_id: 'web',
+    pull_request_key: day,
+    merge_commit_sha: `c${day}`,
+    title: `Change ${day}`,
+    created_date: at(day, 8),
+    merged_date: at(day, 9),
   })
 const incident = (day: number) => [
   issues.row({
-    ...{ id: `i${day}`, issue_key: `i${day}`, type: 'INCIDENT', title: `Outage ${day}` },
-    ...{ created_date: at(day, 12), resolution_date: at(day, 14), lead_time_minutes: 120 },
+    id: `i${day}`,
+    issue_key: `i${day}`,
+    type: 'INCIDENT',
+    title: `Outage ${day}`,
+    created_date: at(day, 12),
+    resolution_date: at(day, 14),
+    lead_time_minutes: 120,
   }),
   boardIssues.row({ board_id: 'board', issue_id: `i${day}` }),
 ]
@@ -71,13 +89,14 @@ export const WORLD: readonly TableRow[] = [
   ]),
   ...[3, 7].flatMap(incident),
   cicdDeploymentCommits.row({
-    ...{
-      id: 'other',
-      cicd_deployment_id: 'other',
-      cicd_scope_id: 'hook:1',
-      commit_sha: 'x',
-      environment: 'PRODUCTION',
-    },
-    ...{ name: 'other', repo_url: 'https://code.example/other', result: 'SUCCESS', finished_date: at(12, 10) },
+    id: 'other',
+    cicd_deployment_id: 'other',
+    cicd_scope_id: 'hook:1',
+    commit_sha: 'x',
+    environment: 'PRODUCTION',
+    name: 'other',
+    repo_url: 'https://code.example/other',
+    result: 'SUCCESS',
+    finished_date: at(12, 10),
   }),
 ]

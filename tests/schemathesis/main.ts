@@ -54,9 +54,16 @@ async function check(program: string): Promise<number> {
     const failed: string[] = []
     for (const part of parts) {
       const settings = [
-        ...['--config-file', join(import.meta.dirname, 'schemathesis.toml')],
-        ...['run', `${url}/swagger/doc.json`, '--header', `Authorization: Bearer ${TOKEN}`],
-        ...['--max-examples', process.env.MAX_EXAMPLES ?? '20', '--seed', process.env.SEED ?? '1'],
+        '--config-file',
+        join(import.meta.dirname, 'schemathesis.toml'),
+        'run',
+        `${url}/swagger/doc.json`,
+        '--header',
+        `Authorization: Bearer ${TOKEN}`,
+        '--max-examples',
+        process.env.MAX_EXAMPLES ?? '20',
+        '--seed',
+        process.env.SEED ?? '1',
       ]
       const run = spawn(program, [...settings, ...part], {
         stdio: ['ignore', 'pipe', 'inherit'],

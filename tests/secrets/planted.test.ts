@@ -111,7 +111,9 @@ const nobody = async (): Promise<Headers> => ({})
 const MODES: Readonly<Record<string, Mode>> = {
   'AUTH=token': {
     environment: (planted, provider) => ({
-      ...{ AUTH: 'token', AUTH_TOKEN: planted.plant('access-token'), OIDC_ENABLED: 'true' },
+      AUTH: 'token',
+      AUTH_TOKEN: planted.plant('access-token'),
+      OIDC_ENABLED: 'true',
       ...corporate(planted, provider),
     }),
     signIn: async (planted) => ({ authorization: `Bearer ${planted.plant('access-token')}` }),
@@ -120,7 +122,8 @@ const MODES: Readonly<Record<string, Mode>> = {
   'AUTH=none': { environment: () => ({ AUTH: 'none' }), signIn: nobody },
   'a proxy that signs people in': {
     environment: (planted) => ({
-      ...{ AUTH: 'token', AUTH_TOKEN: planted.plant('access-token') },
+      AUTH: 'token',
+      AUTH_TOKEN: planted.plant('access-token'),
       PROXY_IDENTITY_SECRET: planted.plant('proxy-identity'),
     }),
     signIn: async (planted) => ({
@@ -271,8 +274,13 @@ for (const [modeName, mode] of modes)
         plan: [stage(0, 8)],
       })
       const { body: blueprint } = await ask('POST', '/blueprints', {
-        ...{ name: 'planted', mode: 'ADVANCED', isManual: true, cronConfig: 'manual' },
-        ...{ plan: [...github, ...circleci], beforePlan: [stage(0, 1)], afterPlan: [stage(3, 4)] },
+        name: 'planted',
+        mode: 'ADVANCED',
+        isManual: true,
+        cronConfig: 'manual',
+        plan: [...github, ...circleci],
+        beforePlan: [stage(0, 1)],
+        afterPlan: [stage(3, 4)],
       })
       await ask('PATCH', `/blueprints/${blueprint.id}`, { ...blueprint, name: 'planted again' })
       const { body: triggered } = await ask('POST', `/blueprints/${blueprint.id}/trigger`, {})

@@ -83,26 +83,22 @@ describeOneDatabase('collecting from sonarqube', (test) => {
       { id: project_key, name: 'The shop', commit_sha: 'c0ffee', visibility: 'private' },
     ])
     expect(await all('cq_issues', 'type', 'id', 'project_key', 'debt', 'effort', 'tags')).toEqual([
-      ...[
-        {
-          type: 'CODE_SMELL',
-          id: `sonarqube:SonarqubeIssue:1:${issue.key}`,
-          project_key,
-          debt: 5,
-          effort: 630,
-          tags: 'design,cert',
-        },
-      ],
-      ...[
-        {
-          type: 'HOTSPOTS',
-          id: `sonarqube:SonarqubeHotspot:1:${hotspot.key}`,
-          project_key,
-          debt: 0,
-          effort: 0,
-          tags: '',
-        },
-      ],
+      {
+        type: 'CODE_SMELL',
+        id: `sonarqube:SonarqubeIssue:1:${issue.key}`,
+        project_key,
+        debt: 5,
+        effort: 630,
+        tags: 'design,cert',
+      },
+      {
+        type: 'HOTSPOTS',
+        id: `sonarqube:SonarqubeHotspot:1:${hotspot.key}`,
+        project_key,
+        debt: 0,
+        effort: 0,
+        tags: '',
+      },
     ])
     expect((await all('cq_issue_code_blocks', 'start_line')).map(({ start_line }) => start_line)).toEqual([3, 5, 8])
     // DevLake's ids of files: the SHA-1 of `shop:src/a.ts` and of `shop:src/b.ts`.

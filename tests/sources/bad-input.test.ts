@@ -22,8 +22,14 @@ import { SIGN_IN_PAGE } from '../support/fake-source.ts'
 import { type Rewrite, type RewritingProxy, startRewritingProxy } from './rewriting-proxy.ts'
 
 const VENDORS: readonly VendorUnderTest[] = [
-  ...[argocdVendor, azuredevopsVendor, bambooVendor, bitbucketVendor, bitbucketServerVendor],
-  ...[opsgenieVendor, pagerdutyVendor, sonarqubeVendor],
+  argocdVendor,
+  azuredevopsVendor,
+  bambooVendor,
+  bitbucketVendor,
+  bitbucketServerVendor,
+  opsgenieVendor,
+  pagerdutyVendor,
+  sonarqubeVendor,
 ]
 /** The domain tables for these sources' records. A record with problems still makes a row. */
 const RECORDS = ['pull_requests', 'issues', 'cicd_pipelines', 'cicd_deployments', 'cq_issues'] as const
@@ -31,13 +37,43 @@ const RECORDS = ['pull_requests', 'issues', 'cicd_pipelines', 'cicd_deployments'
 const PARTS = ['pull_request_comments', 'pull_request_commits', 'issue_comments', 'cicd_tasks', 'cq_file_metrics']
 
 const PEOPLE = new Set([
-  ...['author', 'user', 'closed_by', 'reporter', 'assignee', 'participants', 'reviewers', 'committer', 'assignments'],
-  ...['createdBy', 'closedBy', 'requestedFor', 'requestedBy', 'System.AssignedTo', 'System.CreatedBy', 'responders'],
-  ...['incidents_responders', 'teams', 'ownerTeam', 'owner', 'initiatedBy'],
+  'author',
+  'user',
+  'closed_by',
+  'reporter',
+  'assignee',
+  'participants',
+  'reviewers',
+  'committer',
+  'assignments',
+  'createdBy',
+  'closedBy',
+  'requestedFor',
+  'requestedBy',
+  'System.AssignedTo',
+  'System.CreatedBy',
+  'responders',
+  'incidents_responders',
+  'teams',
+  'ownerTeam',
+  'owner',
+  'initiatedBy',
 ])
 const STATES = new Set([
-  ...['state', 'status', 'result', 'System.State', 'System.WorkItemType', 'kind', 'priority', 'severity', 'urgency'],
-  ...['buildState', 'deploymentState', 'deploymentStatus', 'lifeCycleState', 'phase'],
+  'state',
+  'status',
+  'result',
+  'System.State',
+  'System.WorkItemType',
+  'kind',
+  'priority',
+  'severity',
+  'urgency',
+  'buildState',
+  'deploymentState',
+  'deploymentStatus',
+  'lifeCycleState',
+  'phase',
 ])
 const HOUR = 3_600_000
 /** The number of moments of a run at which the scope is deleted. */

@@ -103,9 +103,15 @@ export const ID_EXCEPTIONS: Readonly<Record<string, readonly IdException[]>> = {
   webhook: [
     {
       columns: [
-        ...['pull_requests.author_id', 'pull_requests.merged_by_id', 'pull_requests.parent_pr_id'],
-        ...['pull_requests.head_repo_id', 'issues.creator_id', 'issues.assignee_id', 'incidents.creator_id'],
-        ...['incidents.assignee_id', 'incident_assignees.assignee_id'],
+        'pull_requests.author_id',
+        'pull_requests.merged_by_id',
+        'pull_requests.parent_pr_id',
+        'pull_requests.head_repo_id',
+        'issues.creator_id',
+        'issues.assignee_id',
+        'incidents.creator_id',
+        'incidents.assignee_id',
+        'incident_assignees.assignee_id',
       ],
       values: /./,
       why: 'whoever sends the message names people and forks in words of their own, and nobody tells more of them',

@@ -26,8 +26,19 @@ import { ID_EXCEPTIONS, type IdException } from './id-exceptions.ts'
 import { readHistory, tellWebhook } from './told.ts'
 
 const VENDORS: readonly VendorUnderTest[] = [
-  ...[argocdVendor, azuredevopsVendor, bambooVendor, bitbucketVendor, bitbucketServerVendor, circleciVendor],
-  ...[githubVendor, githubGraphqlVendor, gitlabVendor, jenkinsVendor, jiraVendor, opsgenieVendor, pagerdutyVendor],
+  argocdVendor,
+  azuredevopsVendor,
+  bambooVendor,
+  bitbucketVendor,
+  bitbucketServerVendor,
+  circleciVendor,
+  githubVendor,
+  githubGraphqlVendor,
+  gitlabVendor,
+  jenkinsVendor,
+  jiraVendor,
+  opsgenieVendor,
+  pagerdutyVendor,
   sonarqubeVendor,
 ]
 

@@ -69,7 +69,9 @@ export function rulesOnTrial(vendor: VendorUnderTest, test: TestDatabase, { more
       blueprints.row({ id: 1, name: PROJECT, project_name: PROJECT, mode: 'NORMAL' } as never),
       ...scopes.map(({ row }) =>
         blueprintScopes.row({
-          ...{ blueprint_id: 1, plugin_name: settings.name, connection_id: 1 },
+          blueprint_id: 1,
+          plugin_name: settings.name,
+          connection_id: 1,
           scope_id: String((row as Record<string, unknown>)[scopeKey(source)]),
         }),
       ),
@@ -135,7 +137,8 @@ export function rulesOnTrial(vendor: VendorUnderTest, test: TestDatabase, { more
       const signal = AbortSignal.timeout(300_000)
       let made: Awaited<ReturnType<typeof decided>> | undefined
       const { effects, keys } = await previewRules(test.database, range as never, rules, {
-        ...{ signal, inForce: rulesInForce(own, rules) },
+        signal,
+        inForce: rulesInForce(own, rules),
         async transform(inside, types) {
           await transformWith(inside, own, { tried: rules, types, signal })
           made = await decided(inside)

@@ -70,9 +70,16 @@ const WITHOUT_BRANCHES: Readonly<Record<string, string>> = {
 
 /** Rules about text that is not stored unchanged, and settings that match nothing. */
 const WITHOUT_NAMES = [
-  ...['prBodyClosePattern', 'refdiff', 'remotelinkCommitShaPattern', 'remotelinkRepoPattern'],
+  'prBodyClosePattern',
+  'refdiff',
+  'remotelinkCommitShaPattern',
+  'remotelinkRepoPattern',
   // Bamboo's repositories by name, and titles of pull requests.
-  ...['epicKeyField', 'applicationType', 'repoMap', 'bitbucket_server.prType', 'bitbucket_server.prComponent'],
+  'epicKeyField',
+  'applicationType',
+  'repoMap',
+  'bitbucket_server.prType',
+  'bitbucket_server.prComponent',
 ]
 
 describe('every source', () => {

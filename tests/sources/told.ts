@@ -14,22 +14,44 @@ const at = (day: number) => `2024-03-${String(day).padStart(2, '0')}T10:00:00Z`
 const PEOPLE = { creatorId: 'u1', creatorName: 'Ann', assigneeId: 'u2', assigneeName: 'Ben' }
 
 const deployment = (day: number) => ({
-  ...{ id: `rollout ${day}`, startedDate: at(day), finishedDate: at(day) },
+  id: `rollout ${day}`,
+  startedDate: at(day),
+  finishedDate: at(day),
   deploymentCommits: [
     {
-      ...{ repoUrl: 'https://code.example/shop', commitSha: `${day % 10}`.repeat(40), refName: 'main' },
-      ...{ startedDate: at(day), finishedDate: at(day) },
+      repoUrl: 'https://code.example/shop',
+      commitSha: `${day % 10}`.repeat(40),
+      refName: 'main',
+      startedDate: at(day),
+      finishedDate: at(day),
     },
   ],
 })
 const issue = (key: string, more: object = {}) => ({
-  ...{ issueKey: key, title: key, status: 'DONE', originalStatus: 'done', type: 'INCIDENT', createdDate: at(5) },
-  ...{ resolutionDate: at(6), ...PEOPLE, ...more },
+  issueKey: key,
+  title: key,
+  status: 'DONE',
+  originalStatus: 'done',
+  type: 'INCIDENT',
+  createdDate: at(5),
+  resolutionDate: at(6),
+  ...PEOPLE,
+  ...more,
 })
 const pullRequest = (key: number, more: object = {}) => ({
-  ...{ pullRequestKey: key, id: `${key}`, displayTitle: `Change ${key}`, createdDate: at(2), status: 'MERGED' },
-  ...{ mergedDate: at(3), mergeCommitSha: '4'.repeat(40), authorId: 'u1', authorName: 'Ann', mergedById: 'u2' },
-  ...{ headRepoId: 'fork', baseRepoId: 'shop', ...more },
+  pullRequestKey: key,
+  id: `${key}`,
+  displayTitle: `Change ${key}`,
+  createdDate: at(2),
+  status: 'MERGED',
+  mergedDate: at(3),
+  mergeCommitSha: '4'.repeat(40),
+  authorId: 'u1',
+  authorName: 'Ann',
+  mergedById: 'u2',
+  headRepoId: 'fork',
+  baseRepoId: 'shop',
+  ...more,
 })
 
 /** Sends everything that a webhook accepts, with all possible ids. */

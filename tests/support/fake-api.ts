@@ -65,7 +65,9 @@ export async function startFakeApi(options: {
         ? [429, { error: { message: 'Rate Limit Exceeded' } }]
         : answerTo(address)
     const headers = {
-      ...{ 'content-type': 'application/json', date: now().toUTCString(), ...failure?.headers },
+      'content-type': 'application/json',
+      date: now().toUTCString(),
+      ...failure?.headers,
       ...quota?.(isOver ? 0 : Math.min(Math.max(state.remaining, 0), 960)),
     }
     response.writeHead(status, headers)

@@ -20,10 +20,7 @@ const find = (program: string): string | undefined =>
 function mariadb(): MysqlProgram | undefined {
   const [install, server] = [find('mariadb-install-db'), find('mariadbd')]
   if (!install || !server) return undefined
-  const quick = [
-    ...['--sync-frm=0', '--debug-no-sync', '--innodb-log-file-size=64M'],
-    ...['--aria-pagecache-buffer-size=8M'],
-  ]
+  const quick = ['--sync-frm=0', '--debug-no-sync', '--innodb-log-file-size=64M', '--aria-pagecache-buffer-size=8M']
   return {
     create: (_folder, options) => [
       install,

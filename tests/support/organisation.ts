@@ -26,8 +26,14 @@ export async function startOrganisation({ uncloned = [] }: OrganisationOptions =
       repositories: [
         { name, cloneUrl: `${git.url}/web`, ...amounts, ...quiet },
         ...uncloned.map((other) => ({
-          ...{ name: other, cloneUrl: `${git.url}/nothing-here`, ...amounts, ...quiet },
-          ...{ issues: 0, workflowRuns: 0, pullRequests: 4, deployments: 0 },
+          name: other,
+          cloneUrl: `${git.url}/nothing-here`,
+          ...amounts,
+          ...quiet,
+          issues: 0,
+          workflowRuns: 0,
+          pullRequests: 4,
+          deployments: 0,
         })),
       ],
     },

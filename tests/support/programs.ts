@@ -39,7 +39,10 @@ export const BUNDLES = join(root, 'node_modules/.cache/programs')
 
 /** Paths, relative to the repository, of all files that may go into a program. */
 export const sourcesOfPrograms = (): string[] => [
-  ...['package.json', 'node_modules/.package-lock.json', 'scripts/bundle.ts', 'scripts/bundled-name.ts'],
+  'package.json',
+  'node_modules/.package-lock.json',
+  'scripts/bundle.ts',
+  'scripts/bundled-name.ts',
   ...['src', 'tests'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((path) => /\.(?:ts|mjs|json)$/.test(path) && !path.endsWith('.test.ts'))

@@ -9,7 +9,19 @@ import { afterAll } from 'vitest'
 const root = join(import.meta.dirname, '../..')
 /** Put before copied sources, because checking all types would take most of the time. */
 const UNCHECKED = '// @ts-nocheck\n'
-const COPIED = ['package.json', 'tsconfig.json', 'biome.json', '.gitignore', 'src', 'scripts', 'tests', 'docs', 'demo', 'bench', 'web']
+const COPIED = [
+  'package.json',
+  'tsconfig.json',
+  'biome.json',
+  '.gitignore',
+  'src',
+  'scripts',
+  'tests',
+  'docs',
+  'demo',
+  'bench',
+  'web',
+]
 
 export interface RepositoryCopy {
   readonly folder: string
@@ -40,7 +52,9 @@ export function copyRepository(): RepositoryCopy {
     return { code, printed: stdout + stderr }
   }
   return {
-    folder, write, run,
+    folder,
+    write,
+    run,
     read: (path) => readFileSync(join(folder, path), 'utf8'),
     compile(...paths) {
       for (const file of globSync('{src,tests,scripts,demo}/**/*.ts', { cwd: folder })) {

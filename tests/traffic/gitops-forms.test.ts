@@ -246,15 +246,16 @@ describe('a branch', () => {
   const trackOf = () => {
     process.env.GIT_ALLOW_LOCAL = 'true'
     return openTrack({
-      ...{
-        merge: 'push',
-        mergeTimeoutSeconds: 9,
-        syncTimeoutSeconds: 9,
-        rollbackMerge: 'skip',
-        rollbackMergeSeconds: 9,
-      },
-      ...{ author: { name: 'Weir', email: 'weir@example.com' }, repository: openRepository(remote.url) },
-      ...{ branch: 'main', proposal: 'weir/x', name: 'x' },
+      merge: 'push',
+      mergeTimeoutSeconds: 9,
+      syncTimeoutSeconds: 9,
+      rollbackMerge: 'skip',
+      rollbackMergeSeconds: 9,
+      author: { name: 'Weir', email: 'weir@example.com' },
+      repository: openRepository(remote.url),
+      branch: 'main',
+      proposal: 'weir/x',
+      name: 'x',
     })
   }
 

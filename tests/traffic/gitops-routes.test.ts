@@ -47,8 +47,14 @@ describeOneDatabase('several routes through a repository', (database) => {
       plan.mode = 'gitops'
       plan.steps = [plan.steps[0]!, plan.steps.at(-1)!]
       plan.gitops = {
-        ...{ repository: remote.url, branch: 'main', merge: 'push', rollbackMerge: 'skip', rollbackMergeSeconds: 1 },
-        ...{ mergeTimeoutSeconds: 60, syncTimeoutSeconds: 60, author: { name: 'Weir', email: 'weir@example.com' } },
+        repository: remote.url,
+        branch: 'main',
+        merge: 'push',
+        rollbackMerge: 'skip',
+        rollbackMergeSeconds: 1,
+        mergeTimeoutSeconds: 60,
+        syncTimeoutSeconds: 60,
+        author: { name: 'Weir', email: 'weir@example.com' },
         current: { form, path: 'blue', key: 'trafficSwitch' },
         target: { form, path: 'green', key: 'trafficSwitch' },
       }

@@ -110,8 +110,14 @@ describeOneDatabase('a switch through a repository', (database) => {
       plan.mode = 'gitops'
       plan.verifyTimeoutSeconds = 5
       plan.gitops = {
-        ...{ repository: remote.url, branch: 'main', merge: 'push', rollbackMerge: 'skip', rollbackMergeSeconds: 1 },
-        ...{ mergeTimeoutSeconds: 20, syncTimeoutSeconds: 20, author: { name: 'Weir', email: 'weir@example.com' } },
+        repository: remote.url,
+        branch: 'main',
+        merge: 'push',
+        rollbackMerge: 'skip',
+        rollbackMergeSeconds: 1,
+        mergeTimeoutSeconds: 20,
+        syncTimeoutSeconds: 20,
+        author: { name: 'Weir', email: 'weir@example.com' },
         current: { form: 'manifest', path: 'blue', key: 'trafficSwitch' },
         target: { form: 'manifest', path: 'green/web.yaml', key: 'trafficSwitch' },
       }

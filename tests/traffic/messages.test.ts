@@ -26,9 +26,22 @@ describeOneDatabase('messages about switches', (database) => {
     const row = await stage.start(withGates)
     const add = (project_name: string, target: string, path: string, enable = true) =>
       insertRow(kysely, alerts, {
-        ...{ name: path, kind: 'digest', project_name, metric: '', direction: '', threshold: 0, window_days: 0 },
-        ...{ for_days: 0, weekday: 1, hour: 8, target, url: secrets.encrypt(`${receiver.url}${path}`), secret: '' },
-        ...{ enable, state: '', problem: '' },
+        name: path,
+        kind: 'digest',
+        project_name,
+        metric: '',
+        direction: '',
+        threshold: 0,
+        window_days: 0,
+        for_days: 0,
+        weekday: 1,
+        hour: 8,
+        target,
+        url: secrets.encrypt(`${receiver.url}${path}`),
+        secret: '',
+        enable,
+        state: '',
+        problem: '',
       })
     await add(stage.world.plan.project, 'slack', 'slack')
     await add(stage.world.plan.project, 'slack', 'slack')
@@ -49,10 +62,17 @@ describeOneDatabase('messages about switches', (database) => {
     const stored = await selectRows(kysely, alertMessages, (query) => query.orderBy('id'))
     const hook = stored.map(({ body }) => JSON.parse(body)).filter((_, index) => index % 2 === 1)
     expect(hook.map(({ effect }) => effect)).toEqual([
-      ...['preparing', 'prepared', 'shifting', 'verified', 'rolling-back', 'rolled-back'],
+      'preparing',
+      'prepared',
+      'shifting',
+      'verified',
+      'rolling-back',
+      'rolled-back',
     ])
     expect(hook[3]).toMatchObject({
-      ...{ type: 'traffic', switch: row.id, project: stage.world.plan.project },
+      type: 'traffic',
+      switch: row.id,
+      project: stage.world.plan.project,
       text: `Traffic switch ${row.name}: step 1 of 3 is in force, 90/10 (advance by ada)`,
     })
     const paths = receiver.received.map(({ path }) => path)

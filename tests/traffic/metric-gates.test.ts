@@ -15,7 +15,11 @@ if (!hasPrometheus && process.env.CI === 'true')
 const gateOf = (fields: object): MetricGate => gateSchema.parse(fields) as MetricGate
 const errorRate = (more: object = {}) => gateOf({ kind: 'cloudWatch', metric: 'errorRate', max: 0.01, ...more })
 const sample = (target: number | undefined, more: Partial<Sample> = {}): Sample => ({
-  ...{ end: 60, target, current: 0.001, targetTraffic: 100, currentTraffic: 900 },
+  end: 60,
+  target,
+  current: 0.001,
+  targetTraffic: 100,
+  currentTraffic: 900,
   ...more,
 })
 

@@ -26,7 +26,9 @@ describe('what external-dns calls its own', () => {
     expect(registryNames(HOST, plain)).toEqual([HOST, `a-${HOST}`, `aaaa-${HOST}`, `cname-${HOST}`])
     expect(registryNames(HOST, { txtPrefix: 'own.', txtSuffix: '-x' })).toContain('own.a-shop-x.example.com')
     expect(registryNames(HOST, { txtPrefix: '%{record_type}-of-', txtSuffix: '' })).toEqual([
-      ...['a-of-shop.example.com', 'aaaa-of-shop.example.com', 'cname-of-shop.example.com'],
+      'a-of-shop.example.com',
+      'aaaa-of-shop.example.com',
+      'cname-of-shop.example.com',
     ])
   })
 
@@ -171,7 +173,10 @@ describeOneDatabase('the record is moved by us', (database) => {
 
   test('weighted records that stood there keep their names; a CNAME keeps its TTL', async () => {
     const cname = (side: 'current' | 'target', more: object): ResourceRecordSet => ({
-      ...{ Name: HOST, Type: 'CNAME', TTL: 30, ...more },
+      Name: HOST,
+      Type: 'CNAME',
+      TTL: 30,
+      ...more,
       ResourceRecords: [{ Value: `${side === 'current' ? 'blue' : 'green'}-1.eu-central-1.elb.amazonaws.com` }],
     })
     const old = cname('current', { SetIdentifier: 'old', Weight: 255 })
@@ -212,7 +217,9 @@ describeOneDatabase('the record is moved by us', (database) => {
 
   test('what external-dns made is refused before anything is changed, and again before the record is', async () => {
     const owned = (name: string, owner: string): ResourceRecordSet => ({
-      ...{ Name: name, Type: 'TXT', TTL: 300 },
+      Name: name,
+      Type: 'TXT',
+      TTL: 300,
       ResourceRecords: [
         { Value: `"heritage=external-dns,external-dns/owner=${owner},external-dns/resource=ingress/shop/web"` },
       ],

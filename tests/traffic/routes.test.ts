@@ -501,7 +501,9 @@ describe('a plan of several routes on paper', () => {
       .filter(({ path }) => path.endsWith('.yaml'))
       .map(({ content }) => parse(content))
     saved[0].spec.rules[0].http.paths.push({
-      ...{ path: '/old', pathType: 'Prefix', backend: { service: { name: 'cart', port: { number: 80 } } } },
+      path: '/old',
+      pathType: 'Prefix',
+      backend: { service: { name: 'cart', port: { number: 80 } } },
     })
     const [shared] = renderPhase(whole, 'step-1', { currentIngress: saved.toReversed() }).filter(
       ({ path }) => path === '04-current-ingress.shop-web.yaml',

@@ -191,7 +191,9 @@ describeOneDatabase('at three in the morning', (database) => {
 
   describe('all paths', () => {
     const path = (name: string, port: object) => ({
-      ...{ path: `/${name}`, pathType: 'Prefix', backend: { service: { name: 'web', port } } },
+      path: `/${name}`,
+      pathType: 'Prefix',
+      backend: { service: { name: 'web', port } },
     })
     const backends = () => stage.ingress().spec.rules[0].http.paths.map((each: any) => each.backend.service)
 

@@ -110,8 +110,12 @@ describeEachDatabase('a database of today', (test) => {
           encoding: 'utf8',
           timeout: 60_000,
           env: {
-            ...{ PATH: process.env.PATH, ...launched.environment, DB_URL: test.url, DATA_FOLDER: join(folder, 'data') },
-            ...{ PORT: port, LOGGING_FILE: 'stderr' },
+            PATH: process.env.PATH,
+            ...launched.environment,
+            DB_URL: test.url,
+            DATA_FOLDER: join(folder, 'data'),
+            PORT: port,
+            LOGGING_FILE: 'stderr',
           },
         })
         expect([status, stderr]).toEqual([

@@ -98,7 +98,9 @@ describe.each(versions)('a database of %s', (version) => {
     let database: Database
     let url: string
     const environment = () => ({
-      ...{ DB_URL: url, DATA_FOLDER: place.dataFolder, ENCRYPTION_SECRET: RELEASED.encryptionSecret },
+      DB_URL: url,
+      DATA_FOLDER: place.dataFolder,
+      ENCRYPTION_SECRET: RELEASED.encryptionSecret,
       LOGGING_FILE: 'stderr',
     })
     beforeAll(async () => {

@@ -17,7 +17,11 @@ describeEachDatabase('weir worker beside weir up', (test) => {
   let address: string
   let metricsPort: number
   const environment = () => ({
-    ...{ DB_URL: test.url, RUN_TASKS_ON: 'workers', ENCRYPTION_SECRET, PORT: '0', LOGGING_LEVEL: 'info' },
+    DB_URL: test.url,
+    RUN_TASKS_ON: 'workers',
+    ENCRYPTION_SECRET,
+    PORT: '0',
+    LOGGING_LEVEL: 'info',
     DATA_FOLDER: folder(),
   })
   const ask = async (path: string, body?: object): Promise<RawRecord> => {

@@ -30,8 +30,15 @@ export const configContext = ({ control: { context, services } }: Pick<TestApi, 
 })
 
 const TABLES = [
-  ...[projects, projectMetricSettings, blueprints, blueprintConnections, blueprintScopes, blueprintLabels],
-  ...[scopeSelectors, configTemplates, plans],
+  projects,
+  projectMetricSettings,
+  blueprints,
+  blueprintConnections,
+  blueprintScopes,
+  blueprintLabels,
+  scopeSelectors,
+  configTemplates,
+  plans,
   ...allConnected(plugins).flatMap(({ table, source }) =>
     source ? [table, settingsTables(source).scopeConfigs, source.scope.table] : [table],
   ),

@@ -196,7 +196,12 @@ export async function startFakeS3(bucket: string): Promise<FakeS3> {
   })
   const { url, stop } = await listening(server)
   const store: FakeS3 = {
-    ...{ url, stop, objects, uploads, requests: [], room: Number.POSITIVE_INFINITY },
+    url,
+    stop,
+    objects,
+    uploads,
+    requests: [],
+    room: Number.POSITIVE_INFINITY,
     environment: { BACKUP_S3_ENDPOINT: url, BACKUP_S3_REGION: REGION, ...S3_KEYS },
     failures: { count: 0, how: 'busy' },
     onRequest: () => {},

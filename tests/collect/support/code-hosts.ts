@@ -67,9 +67,16 @@ export const CODE_HOSTS: Readonly<Record<'github' | 'gitlab', CodeHost>> = {
     ],
     async spawn({ changes, issues = 0, runs = 0, jobs = 4, others = 0, users = 5 }, spawning = {}) {
       const repository: RepositoryOptions = {
-        ...{ name: github.NAME, pullRequests: changes, issues, workflowRuns: runs, jobsPerRun: jobs },
-        ...{ deployments: others, releases: others, commits: others },
-        ...{ commitsPerPullRequest: [1, 4], reviewsPerPullRequest: [0, 3] },
+        name: github.NAME,
+        pullRequests: changes,
+        issues,
+        workflowRuns: runs,
+        jobsPerRun: jobs,
+        deployments: others,
+        releases: others,
+        commits: others,
+        commitsPerPullRequest: [1, 4],
+        reviewsPerPullRequest: [0, 3],
       }
       const tokens = [{ token: TOKEN, limits: { core: 1e6, graphql: 1e6 } }]
       const fake = await spawnFakeGithub({ world: { users, repositories: [repository] }, tokens, ...spawning })
@@ -89,8 +96,15 @@ export const CODE_HOSTS: Readonly<Record<'github' | 'gitlab', CodeHost>> = {
     changes: ['Collect Merge Requests', 'Extract Merge Requests', 'Collect MR Notes', 'Collect MR Commits'],
     async spawn({ changes, issues = 0, runs = 0, jobs = 4, others = 0, users = 5 }, spawning = {}) {
       const project: ProjectOptions = {
-        ...{ path: gitlab.PATH, mergeRequests: changes, issues, pipelines: runs, jobsPerPipeline: jobs },
-        ...{ childPipelines: others, deployments: others, releases: others, commitsPerMergeRequest: [1, 4] },
+        path: gitlab.PATH,
+        mergeRequests: changes,
+        issues,
+        pipelines: runs,
+        jobsPerPipeline: jobs,
+        childPipelines: others,
+        deployments: others,
+        releases: others,
+        commitsPerMergeRequest: [1, 4],
       }
       const tokens = [{ token: TOKEN }]
       const fake = await spawnFakeGitlab({ world: { users, projects: [project] }, tokens, ...spawning })

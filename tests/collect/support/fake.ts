@@ -7,7 +7,13 @@ import { type Connected, connect, emptyTables, NAME, prepare } from './github.ts
 
 /** A few records of each kind. */
 export const SMALL: RepositoryOptions = {
-  ...{ name: NAME, issues: 20, pullRequests: 20, workflowRuns: 5, deployments: 3, releases: 2, commits: 3 },
+  name: NAME,
+  issues: 20,
+  pullRequests: 20,
+  workflowRuns: 5,
+  deployments: 3,
+  releases: 2,
+  commits: 3,
 }
 
 /** Prepares an empty database for each test of a block, and checks that the fake saw only requests that GitHub would accept. */

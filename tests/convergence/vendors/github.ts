@@ -19,9 +19,21 @@ import {
 /** The same people appear in all of these repositories, and the fork has commits of the first. */
 const REPOSITORIES = ['acme/web', 'acme/api', 'user-1/web']
 const FEW: Partial<RepositorySettings> = {
-  ...{ issues: 3, pullRequests: 3, workflowRuns: 2, labels: 3, milestones: 2, commits: 3, deployments: 2, releases: 2 },
-  ...{ jobsPerRun: 1, commentsPerIssue: [0, 2], eventsPerIssue: [0, 2], commitsPerPullRequest: [1, 2] },
-  ...{ reviewsPerPullRequest: [0, 2], commentsPerReview: [0, 1], statusesPerDeployment: [1, 2] },
+  issues: 3,
+  pullRequests: 3,
+  workflowRuns: 2,
+  labels: 3,
+  milestones: 2,
+  commits: 3,
+  deployments: 2,
+  releases: 2,
+  jobsPerRun: 1,
+  commentsPerIssue: [0, 2],
+  eventsPerIssue: [0, 2],
+  commitsPerPullRequest: [1, 2],
+  reviewsPerPullRequest: [0, 2],
+  commentsPerReview: [0, 1],
+  statusesPerDeployment: [1, 2],
 }
 /** Later runs look through the runs of 30 days and the deployments of 90, so everything is younger. */
 const DAYS = 10 * 24 * 3_600_000

@@ -9,8 +9,16 @@ import { behindFaults, type VendorChange, type VendorUnderTest } from '../suppor
 /** The same people are members of all these projects, and the fork has commits of the first. */
 const PROJECTS = ['acme/web', 'acme/api', 'user-1/web']
 const FEW: Omit<ProjectOptions, 'path'> = {
-  ...{ issues: 3, mergeRequests: 3, commitsPerMergeRequest: [1, 2], notesPerMergeRequest: [0, 2] },
-  ...{ pipelines: 2, childPipelines: 1, externalPipelines: 1, jobsPerPipeline: 1, deployments: 2, releases: 2 },
+  issues: 3,
+  mergeRequests: 3,
+  commitsPerMergeRequest: [1, 2],
+  notesPerMergeRequest: [0, 2],
+  pipelines: 2,
+  childPipelines: 1,
+  externalPipelines: 1,
+  jobsPerPipeline: 1,
+  deployments: 2,
+  releases: 2,
 }
 const WORLD: WorldOptions = {
   users: 5,

@@ -24,7 +24,9 @@ const itemOf = (world: World, { comments: _, boards: __, createdAt, updatedAt, .
   updated_at: iso(updatedAt),
 })
 const buildOf = ({ id, status, sha, startedAt, finishedAt }: Run) => ({
-  ...{ id, status, sha },
+  id,
+  status,
+  sha,
   started_at: iso(startedAt),
   finished_at: iso(finishedAt),
 })
@@ -99,7 +101,10 @@ const ROUTES: readonly Route[] = [
         ({ comments }) =>
           nodesOf(
             comments.map(({ id, body, author, createdAt }) => ({
-              ...{ id, body, author: person(world, author), created_at: iso(createdAt) },
+              id,
+              body,
+              author: person(world, author),
+              created_at: iso(createdAt),
             })),
             query,
           ),
@@ -146,7 +151,9 @@ const ROUTES: readonly Route[] = [
     /^\/commits$/,
     (world, _id, query) => ({
       body: query.getAll('sha').map((sha) => ({
-        ...{ sha, message: `Commit ${sha}`, author: person(world, (sha.charCodeAt(0) % world.people.size) + 1) },
+        sha,
+        message: `Commit ${sha}`,
+        author: person(world, (sha.charCodeAt(0) % world.people.size) + 1),
       })),
     }),
   ],

@@ -76,9 +76,18 @@ export class World {
   #item(board: number, kind: number, labels: number, person: number): Item {
     const time = this.#time()
     const item: Item = {
-      ...{ id: ++this.#lastId, title: `Item ${this.#lastId}`, kind: this.#kind(kind), state: 'open', points: kind },
-      ...{ reporter: this.#person(person), assignee: null, labels: this.#labels(labels), boards: new Set([board]) },
-      ...{ createdAt: time, updatedAt: time, comments: [] },
+      id: ++this.#lastId,
+      title: `Item ${this.#lastId}`,
+      kind: this.#kind(kind),
+      state: 'open',
+      points: kind,
+      reporter: this.#person(person),
+      assignee: null,
+      labels: this.#labels(labels),
+      boards: new Set([board]),
+      createdAt: time,
+      updatedAt: time,
+      comments: [],
     }
     this.items.push(item)
     return item

@@ -58,7 +58,9 @@ export async function startReceiver(database: Database, databaseUrl: string): Pr
     inbox,
     async run() {
       const threads = {
-        ...{ databaseUrl, secretKey: SECRET_KEY, dataFolder: api.dataFolder },
+        databaseUrl,
+        secretKey: SECRET_KEY,
+        dataFolder: api.dataFolder,
         pluginModule: new URL('../../../src/plugins/index.ts', import.meta.url).href,
       }
       const dispatch = createTaskThreads(threads)

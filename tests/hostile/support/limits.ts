@@ -19,7 +19,10 @@ const letters = (place: number) =>
   [...place.toString(26)].map((digit) => String.fromCharCode(97 + Number.parseInt(digit, 26))).join('')
 const named = (name: string, method: string, url: string, body: () => string, type?: string): Attack => ({
   name: `${name}: ${method} ${url}`,
-  ...{ method, url, body, mayAnswer: BUSY },
+  method,
+  url,
+  body,
+  mayAnswer: BUSY,
   ...(type && { type }),
 })
 
@@ -84,7 +87,9 @@ export const largestFiles = (laws: readonly LawfulRoute[]): readonly Attack[] =>
       const path = url.replaceAll(/:\w+/g, '1')
       const made = (name: string, rest: Partial<Attack> = {}) => ({
         name: `largest ${name}: ${method} ${path}`,
-        ...{ method, url: path, mayAnswer: BUSY },
+        method,
+        url: path,
+        mayAnswer: BUSY,
         ...rest,
       })
       return uploads(made, SIZES.file.bytes - 65_536 - ROOM)

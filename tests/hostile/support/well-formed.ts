@@ -52,7 +52,10 @@ export function fullLists(laws: readonly LawfulRoute[], document: any, share: nu
     const path = url.replaceAll(/:\w+/g, (name) => (name === ':tableName' ? 'repos' : '1')).replace('*', 'x')
     const made = (name: string, body: () => string): Attack => ({
       name: `full ${name}: ${method} ${path}`,
-      ...{ method, url: path, body, mayAnswer: BUSY },
+      method,
+      url: path,
+      body,
+      mayAnswer: BUSY,
     })
     if (schema.type === 'array') {
       return ['whole', 'short'].map((kind, index) => made(kind, () => list(schema.items, bytes - ROOM)[index]!))
@@ -76,7 +79,10 @@ export function fullLists(laws: readonly LawfulRoute[], document: any, share: nu
 const task = (index: number) => `{"plugin":"github","options":{"connectionId":1,"githubId":${index}}}`
 const post = (name: string, url: string, body: () => string, method = 'POST'): Attack => ({
   name: `full ${name}: ${method} ${url}`,
-  ...{ method, url, body, mayAnswer: BUSY },
+  method,
+  url,
+  body,
+  mayAnswer: BUSY,
 })
 const most = (share: number, parts: number) =>
   [SIZES.list.bytes * share - 2 * ROOM, Math.floor((SIZES.list.values * share - ROOM) / parts)] as const

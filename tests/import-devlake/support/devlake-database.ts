@@ -21,12 +21,28 @@ export const digestOld = (apiKey: string): string => createHmac('sha256', OLD_SE
 
 const TYPES: Record<Engine, Record<Kind, string>> = {
   mysql: {
-    ...{ string: 'varchar', text: 'longtext', integer: 'bigint', bigint: 'bigint unsigned', double: 'double' },
-    ...{ boolean: 'tinyint(1)', timestamp: 'datetime(3)', date: 'date', json: 'json', bytes: 'longblob' },
+    string: 'varchar',
+    text: 'longtext',
+    integer: 'bigint',
+    bigint: 'bigint unsigned',
+    double: 'double',
+    boolean: 'tinyint(1)',
+    timestamp: 'datetime(3)',
+    date: 'date',
+    json: 'json',
+    bytes: 'longblob',
   },
   postgres: {
-    ...{ string: 'varchar', text: 'text', integer: 'bigint', bigint: 'bigint', double: 'numeric' },
-    ...{ boolean: 'boolean', timestamp: 'timestamptz', date: 'date', json: 'json', bytes: 'bytea' },
+    string: 'varchar',
+    text: 'text',
+    integer: 'bigint',
+    bigint: 'bigint',
+    double: 'numeric',
+    boolean: 'boolean',
+    timestamp: 'timestamptz',
+    date: 'date',
+    json: 'json',
+    bytes: 'bytea',
   },
 }
 const NUMBERED: Record<Engine, string> = { mysql: 'bigint unsigned auto_increment', postgres: 'bigserial' }
@@ -102,16 +118,30 @@ async function insertSettings(database: Database, options: DevLakeOptions): Prom
   await insert(database, '_devlake_migration_history', [{ script_version: 20_260_426_000_001, ...migration }])
   await insert(database, '_tool_github_connections', [
     {
-      ...{ id: 1, name: 'main', endpoint, proxy: 'http://ada:pass-word@127.0.0.1:9', auth_method: 'AccessToken' },
-      ...{ token: encryptOld(token), secret_key: encryptOld(''), refresh_token: encryptOld(''), ...stamps },
+      id: 1,
+      name: 'main',
+      endpoint,
+      proxy: 'http://ada:pass-word@127.0.0.1:9',
+      auth_method: 'AccessToken',
+      token: encryptOld(token),
+      secret_key: encryptOld(''),
+      refresh_token: encryptOld(''),
+      ...stamps,
     },
   ])
   if (options.endpoint)
     await run(database, `update ${database.dialect.quote('_tool_github_connections')} set proxy = ''`)
   await insert(database, '_tool_jira_connections', [
     {
-      ...{ id: 4, name: 'board', endpoint: 'http://127.0.0.1:9/', auth_method: 'BasicAuth', username: 'ada' },
-      ...{ password: encryptOld('jira-password'), token: encryptOld(''), epic_key_field: 'customfield_1', ...stamps },
+      id: 4,
+      name: 'board',
+      endpoint: 'http://127.0.0.1:9/',
+      auth_method: 'BasicAuth',
+      username: 'ada',
+      password: encryptOld('jira-password'),
+      token: encryptOld(''),
+      epic_key_field: 'customfield_1',
+      ...stamps,
     },
   ])
   await insert(database, '_tool_webhook_connections', [{ id: 2, name: 'pushes', ...stamps }])
@@ -120,8 +150,14 @@ async function insertSettings(database: Database, options: DevLakeOptions): Prom
   ])
   await insert(database, '_tool_github_repos', [
     {
-      ...{ connection_id: 1, github_id: repositoryId, name: 'web', full_name: 'acme/web', scope_config_id: 1 },
-      ...{ html_url: 'https://github.com/acme/web', _raw_data_params: PARAMS, _raw_data_table: '_raw_github_scopes' },
+      connection_id: 1,
+      github_id: repositoryId,
+      name: 'web',
+      full_name: 'acme/web',
+      scope_config_id: 1,
+      html_url: 'https://github.com/acme/web',
+      _raw_data_params: PARAMS,
+      _raw_data_table: '_raw_github_scopes',
     },
   ])
   await insert(database, '_tool_zentao_bugs', [{ id: 1, title: 'a bug' }])
@@ -144,7 +180,13 @@ async function insertRuns(database: Database): Promise<void> {
   await insert(database, '_devlake_blueprints', [
     { id: 5, name: 'shop-Blueprint', project_name: 'shop', mode: 'NORMAL', plan, ...blueprint, ...schedule },
     {
-      ...{ id: 6, name: 'by hand', project_name: '', mode: 'ADVANCED', plan, ...blueprint, ...schedule },
+      id: 6,
+      name: 'by hand',
+      project_name: '',
+      mode: 'ADVANCED',
+      plan,
+      ...blueprint,
+      ...schedule,
       // Tasks alone, without the list of their stage.
       before_plan: Buffer.from(encryptOld(JSON.stringify(PLAN.flat()))),
     },

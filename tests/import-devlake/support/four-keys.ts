@@ -12,8 +12,11 @@ import { insertRows } from './devlake-database.ts'
 
 const STEPS = 12
 const filter = {
-  ...{ project: 'project 0', environment: 'PRODUCTION', policy: REFERENCE },
-  ...{ from: new Date(START - 10 * DAY), to: new Date(START + (STEPS + 10) * DAY) },
+  project: 'project 0',
+  environment: 'PRODUCTION',
+  policy: REFERENCE,
+  from: new Date(START - 10 * DAY),
+  to: new Date(START + (STEPS + 10) * DAY),
 }
 
 /** Reads the keys per month and without grades, which would also need tables that only Weir has. */

@@ -31,8 +31,12 @@ export async function connect(database: Database, endpoint: string, ...scopes: s
     connections.row({ id: 1, name: 'builds', endpoint, username: USER, password: TOKEN }),
     ...scopes.map((full_name) =>
       jobs.row({
-        ...{ connection_id: 1, full_name, name: full_name.split('/').at(-1) as string, url: `${endpoint}x/` },
-        ...{ _raw_data_table: '_raw_jenkins_scopes', ...ofScope({ connection_id: 1, full_name }) },
+        connection_id: 1,
+        full_name,
+        name: full_name.split('/').at(-1) as string,
+        url: `${endpoint}x/`,
+        _raw_data_table: '_raw_jenkins_scopes',
+        ...ofScope({ connection_id: 1, full_name }),
       }),
     ),
   ])

@@ -35,7 +35,11 @@ const runner = await startRunner(control, {
     runTasksOn === 'workers'
       ? createQueueDispatch({ database, log, version: 'test', leaseMs })
       : createTaskThreads({ databaseUrl: url, secretKey: SECRET_KEY, dataFolder, pluginModule }),
-  ...{ consume, maxParallel: 0, resume: true, leaseMs, calculationDelayMs: 86_400_000 },
+  consume,
+  maxParallel: 0,
+  resume: true,
+  leaseMs,
+  calculationDelayMs: 86_400_000,
   tellStandstill: standstill.told,
 })
 standstill.start()

@@ -131,7 +131,9 @@ export const namesCases = {
         (raw: any) => (raw.routes[2].binding.name = 'cart-switch'),
       ],
     ].map(([path, says, change]) => ({
-      ...{ path: path as string, says: says as RegExp, bad: () => routes(change as (raw: any) => void) },
+      path: path as string,
+      says: says as RegExp,
+      bad: () => routes(change as (raw: any) => void),
       // The same action name on another Ingress is another action.
       good: () => routes((raw) => (raw.routes[3].actionName = 'web-switch')),
     })),

@@ -74,7 +74,8 @@ export async function startFakeCloudWatch(): Promise<FakeCloudWatch> {
     const isMore = all.some(([, values]) => values.length > from + PAGE)
     const answer = {
       MetricDataResults: all.map(([Id, values]) => ({
-        ...{ Id, StatusCode: isMore ? 'PartialData' : 'Complete' },
+        Id,
+        StatusCode: isMore ? 'PartialData' : 'Complete',
         Timestamps: values.slice(from, from + PAGE).map(([at]) => at),
         Values: values.slice(from, from + PAGE).map(([, value]) => value),
       })),

@@ -26,9 +26,17 @@ export function startFakeController(
     const service = cluster.get('Service', ingress.metadata.namespace, name)
     const group = elb.createGroup({
       Name: `k8s-${cluster.url.slice(-5)}-${ingress.metadata.name}-${name}-${port}`.slice(0, 32),
-      ...{ Protocol: 'HTTP', Port: '80', VpcId: 'vpc-0123456789abcdef0', TargetType: 'ip', IpAddressType: 'ipv4' },
-      ...{ HealthCheckProtocol: 'HTTP', HealthCheckPort: '8081', HealthCheckPath: '/ready' },
-      ...{ HealthCheckIntervalSeconds: '7', HealthCheckTimeoutSeconds: '3', 'Matcher.HttpCode': '200-299' },
+      Protocol: 'HTTP',
+      Port: '80',
+      VpcId: 'vpc-0123456789abcdef0',
+      TargetType: 'ip',
+      IpAddressType: 'ipv4',
+      HealthCheckProtocol: 'HTTP',
+      HealthCheckPort: '8081',
+      HealthCheckPath: '/ready',
+      HealthCheckIntervalSeconds: '7',
+      HealthCheckTimeoutSeconds: '3',
+      'Matcher.HttpCode': '200-299',
     })
     group.tags.set('ingress.k8s.aws/resource', `${ingress.metadata.namespace}/${ingress.metadata.name}-${name}:${port}`)
     // An attribute that is left out keeps its value.

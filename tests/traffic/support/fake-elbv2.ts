@@ -72,9 +72,19 @@ export interface FakeElb {
 }
 
 const SETTINGS = [
-  ...['Protocol', 'ProtocolVersion', 'Port', 'VpcId', 'TargetType', 'IpAddressType', 'HealthCheckProtocol'],
-  ...['HealthCheckPort', 'HealthCheckPath', 'HealthCheckIntervalSeconds', 'HealthCheckTimeoutSeconds'],
-  ...['HealthyThresholdCount', 'UnhealthyThresholdCount'],
+  'Protocol',
+  'ProtocolVersion',
+  'Port',
+  'VpcId',
+  'TargetType',
+  'IpAddressType',
+  'HealthCheckProtocol',
+  'HealthCheckPort',
+  'HealthCheckPath',
+  'HealthCheckIntervalSeconds',
+  'HealthCheckTimeoutSeconds',
+  'HealthyThresholdCount',
+  'UnhealthyThresholdCount',
 ]
 /** The AWS hosted zone that contains the names of load balancers. */
 export const ELB_ZONE = 'Z215JYRZR1TBD5'

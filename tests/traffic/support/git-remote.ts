@@ -29,8 +29,10 @@ export function startGitRemote(files: Readonly<Record<string, string>>): GitRemo
   const environment = {
     PATH: process.env.PATH,
     HOME: url,
-    ...{ GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.com' },
-    ...{ GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.com' },
+    GIT_AUTHOR_NAME: 'Ada',
+    GIT_AUTHOR_EMAIL: 'ada@example.com',
+    GIT_COMMITTER_NAME: 'Ada',
+    GIT_COMMITTER_EMAIL: 'ada@example.com',
   }
   const run = (parameters: readonly string[], input = '', more = {}): string =>
     execFileSync('git', [`--git-dir=${url}`, ...parameters], {

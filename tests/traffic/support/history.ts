@@ -57,7 +57,10 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.tuple(
-      ...[fc.constant('refused writes'), fc.constantFrom(503, 403), fc.integer({ min: 1, max: 4 }), place],
+      fc.constant('refused writes'),
+      fc.constantFrom(503, 403),
+      fc.integer({ min: 1, max: 4 }),
+      place,
     ),
   },
   { weight: 1, arbitrary: fc.tuple(fc.constant('cluster away'), fc.boolean()) },

@@ -22,8 +22,10 @@ export async function startPrometheus(openMetrics: string): Promise<{ readonly u
   const child: ChildProcess = spawn(
     PROMETHEUS,
     [
-      ...[`--config.file=${file('prometheus.yml', 'scrape_configs: []\n')}`, `--storage.tsdb.path=${data}`],
-      ...[`--web.listen-address=${address}`, '--log.level=error'],
+      `--config.file=${file('prometheus.yml', 'scrape_configs: []\n')}`,
+      `--storage.tsdb.path=${data}`,
+      `--web.listen-address=${address}`,
+      '--log.level=error',
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
   )

@@ -29,7 +29,8 @@ export function describeClient(name: string, body: Body): void {
   describeOneDatabase(name, (test) => {
     let standing: Standing
     const database: TestDatabase = {
-      ...{ engine: test.engine, createDatabase: test.createDatabase },
+      engine: test.engine,
+      createDatabase: test.createDatabase,
       get url() {
         return standing.url
       },

@@ -105,9 +105,15 @@ export async function fill(
     await finished(done, id, 'TASK_PARTIAL')
   }
   return {
-    ...{ project: 'shop', connectionId: connection.id, scopeId: String(scopes[0].scope.githubId) },
-    ...{ scopeConfigId: scopeConfig.id, blueprintId: blueprint.id, runId: run.id },
-    ...{ webhookId: webhook.id, switchId, sharedToken },
+    project: 'shop',
+    connectionId: connection.id,
+    scopeId: String(scopes[0].scope.githubId),
+    scopeConfigId: scopeConfig.id,
+    blueprintId: blueprint.id,
+    runId: run.id,
+    webhookId: webhook.id,
+    switchId,
+    sharedToken,
     odd: { project: ODD_NAME, connectionId: oddConnection, scopeConfigId: oddConfig, webhookId: oddWebhook },
     stop: () => github.stop(),
   }

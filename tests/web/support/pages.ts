@@ -20,8 +20,15 @@ const VALUES: readonly (readonly [prefix: string, values: (filled: Filled) => Va
   [
     '/sources/',
     ({ connectionId, scopeId, scopeConfigId }) => ({
-      ...{ plugin: 'github', id: connectionId, connectionId, connection: connectionId },
-      ...{ scopeId, scope: scopeId, scopeConfigId, configId: scopeConfigId, config: scopeConfigId },
+      plugin: 'github',
+      id: connectionId,
+      connectionId,
+      connection: connectionId,
+      scopeId,
+      scope: scopeId,
+      scopeConfigId,
+      configId: scopeConfigId,
+      config: scopeConfigId,
     }),
   ],
   ['/dashboards/', () => ({ dashboard: 'dora' })],
@@ -31,8 +38,15 @@ const VALUES: readonly (readonly [prefix: string, values: (filled: Filled) => Va
   [
     '/',
     ({ project, connectionId, scopeId, blueprintId }) => ({
-      ...{ name: project, project, projectName: project, blueprintId, id: blueprintId },
-      ...{ plugin: 'github', connectionId, scopeId, table: '_raw_github_api_issues' },
+      name: project,
+      project,
+      projectName: project,
+      blueprintId,
+      id: blueprintId,
+      plugin: 'github',
+      connectionId,
+      scopeId,
+      table: '_raw_github_api_issues',
     }),
   ],
 ]

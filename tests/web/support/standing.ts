@@ -63,7 +63,11 @@ async function start(engine: Engine): Promise<Kept> {
   const names = await touched(engine, database)
   const counts = await Promise.all(names.map(async (name) => [name, await rowsOf(database, name)] as const))
   return {
-    ...{ url, database, server, begun: new Map(counts), columns: await columnsOf(database) },
+    url,
+    database,
+    server,
+    begun: new Map(counts),
+    columns: await columnsOf(database),
     async stop() {
       await server.stop()
       await database.close()

@@ -28,15 +28,18 @@ export interface FakeFleet {
 export async function startFakeFleet(itemsPerBoard = 5): Promise<FakeFleet> {
   const windows = new Map<string, { used: number; endsAt: number }>()
   const fake = {
-    ...{
-      url: '',
-      itemsPerBoard,
-      pagesPerBoard: Math.ceil(itemsPerBoard / PAGE),
-      answered: [] as string[],
-      asked: 0,
-      refused: 0,
-    },
-    ...{ latencyMs: 50, status: 0, quick: new Set<number>(), limit: 0, windowMs: 3_600_000, close: () => {} },
+    url: '',
+    itemsPerBoard,
+    pagesPerBoard: Math.ceil(itemsPerBoard / PAGE),
+    answered: [] as string[],
+    asked: 0,
+    refused: 0,
+    latencyMs: 50,
+    status: 0,
+    quick: new Set<number>(),
+    limit: 0,
+    windowMs: 3_600_000,
+    close: () => {},
   }
   /** Requests count when they arrive, as with real vendors. */
   function spend(token: string) {

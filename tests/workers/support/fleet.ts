@@ -45,7 +45,8 @@ export async function openFleet({ url, database }: { url: string; database: Data
     const child = startProgram(place(file), [JSON.stringify(all)])
     const ended = once(child, 'exit')
     const member: Member = {
-      ...{ child, ended },
+      child,
+      ended,
       async kill(signal) {
         child.kill(signal)
         await ended

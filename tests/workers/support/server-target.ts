@@ -25,7 +25,10 @@ const runner = await startRunner(control, {
     runTasksOn === 'server'
       ? createTaskThreads({ databaseUrl: url, secretKey: SECRET_KEY, dataFolder, pluginModule })
       : createQueueDispatch({ database, log: createLog('silent'), version: 'test', leaseMs }),
-  ...{ consume: true, maxParallel: 0, resume: true, leaseMs },
+  consume: true,
+  maxParallel: 0,
+  resume: true,
+  leaseMs,
 })
 process.once('SIGTERM', async () => {
   await runner.stop()

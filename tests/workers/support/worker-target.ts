@@ -21,7 +21,9 @@ const database = await openDatabase(url)
 const { context } = testControl(database, { dataFolder, plugins })
 const worker = await startWorkerProcess(context, {
   threads: createTaskThreads({ databaseUrl: url, secretKey: SECRET_KEY, dataFolder, pluginModule }),
-  ...{ concurrency, leaseMs, version: 'test' },
+  concurrency,
+  leaseMs,
+  version: 'test',
 })
 process.once('SIGTERM', async () => {
   await worker.stop(drainMs)
