@@ -300,6 +300,26 @@ describeEachDatabase('collecting with gaps', (test) => {
       },
     )
 
+    it('that gives its records other ids is also named by a run that was interrupted and resumed', async () => {
+      const source = await start()
+      source.stories.push(...items(8))
+      await run(['Stories'], { timeAfter: new Date('2023-12-01') })
+      source.stories.splice(0, 8, ...items(8, 1001))
+      const everything = { timeAfter: new Date('2023-01-01') }
+      const controller = new AbortController()
+      const stopped = run(['Stories'], {
+        ...everything,
+        signal: controller.signal,
+        progress: ({ done }) => done === 5 && controller.abort(new Error('cut off')),
+      })
+      await expect(stopped).rejects.toThrow('cut off')
+      source.asked.length = 0
+      const { Stories } = await run(['Stories'], everything)
+      expect(source.asked[0]).toContain('page=2')
+      expect(Stories?.remarks?.join()).toMatch(/none of the 8 stored records came again, but 8 others did/)
+      expect(await ids(stories)).toEqual(items(8, 1001).map(({ id }) => id))
+    })
+
     it("that answers with another board's records is named, and nothing of theirs is stored", async () => {
       const source = await start()
       source.stories.push(...items(3))

@@ -4,6 +4,7 @@ import type { Progress, SubtaskResult } from '../../src/plugin-kit/spec/subtask.
 
 interface Options {
   readonly fullSync?: boolean
+  readonly timeAfter?: Date
   readonly signal?: AbortSignal
   readonly redrive?: boolean
   readonly progress?: (progress: Progress) => void
@@ -15,10 +16,16 @@ export function runSubtask(
   plugin: Plugin,
   name: string,
   options: Record<string, unknown>,
-  { fullSync = false, signal = new AbortController().signal, redrive = false, progress = () => {} }: Options = {},
+  {
+    fullSync = false,
+    signal = new AbortController().signal,
+    redrive = false,
+    progress = () => {},
+    timeAfter,
+  }: Options = {},
 ): Promise<SubtaskResult> {
   const subtask = plugin.subtasks.find((each) => each.name === name)
   const run = redrive ? subtask?.redrive : subtask?.run
   if (!run) throw new Error(`${plugin.name} cannot run ${name}`)
-  return run({ database, options, fullSync, signal, progress })
+  return run({ database, options, fullSync, signal, progress, ...(timeAfter && { timeAfter }) })
 }

@@ -17,10 +17,9 @@ const KEPT = 'What was collected of it is kept.'
 export async function requireAbsence(collection: Collection, list: List, { status, address }: Answer): Promise<void> {
   const { spec, task, client, run } = collection
   const isWhole = list.key === ''
-  const isStored = run.olderCount > 0
   // The whole scope may be gone. Then none of its lists may be treated as empty.
-  if (isWhole || isStored) await requireScope(task, client, status)
-  if (!isStored) return
+  if (isWhole || run.hasRecords) await requireScope(task, client, status)
+  if (!run.hasRecords) return
   const fail = (reason: string) =>
     new HttpFatalError(`${address} answers ${status}: ${reason} ${KEPT}`, { address, status })
   if (isWhole && spec.canBeSwitchedOff) throw fail('it was switched off, or is not there any more.')

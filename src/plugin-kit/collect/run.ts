@@ -125,8 +125,10 @@ export interface CollectRun extends CollectWindow {
   readonly inputs: AnyValue
   /** Raw records up to this id were stored before the run. */
   readonly rawMark: number
-  /** Raw records of this scope with a record key when this attempt began. In a resumed run, they include its own earlier records. */
+  /** Number of raw records of this scope that had a record key when the run began. */
   readonly olderCount: number
+  /** There were such records when this attempt began. A resumed run may have stored them itself. */
+  readonly hasRecords: boolean
 }
 
 export type CollectorKey = { readonly raw_table: string; readonly params: string }
@@ -148,6 +150,7 @@ export async function openRun(
   options: RunOptions,
 ): Promise<CollectRun> {
   const { policy, marks, missingSince, startOver } = options
+  const hasRecords = olderCount > 0
   const fullSync = policy.fullSync || (startOver?.isFull ?? false)
   const decided = decideWindow({ ...policy, fullSync }, latest, own)
   const window = { ...decided, since: beginningOf(decided, missingSince, startOver?.since) }
@@ -173,9 +176,10 @@ export async function openRun(
       newestSeen,
       marks: open.marks ?? {},
       rawMark: open.raw_mark,
+      olderCount: open.older_count,
     }
     const isResumed = checkpoints.size > 0 || inputs !== null
-    return { ...window, ...kept, olderCount, openedAt, isResumed, checkpoints, inputs }
+    return { ...window, ...kept, hasRecords, openedAt, isResumed, checkpoints, inputs }
   }
   if (open) await abandonRun(database, where)
   const { isFull, since, timeAfter } = window
@@ -192,7 +196,7 @@ export async function openRun(
     }),
   ])
   const fresh = { startedAt: openedAt, sourceStartedAt: null, newestSeen: null, marks, rawMark: lastRawId, olderCount }
-  return { ...window, ...fresh, openedAt, isResumed: false, checkpoints: new Map(), inputs: null }
+  return { ...window, ...fresh, hasRecords, openedAt, isResumed: false, checkpoints: new Map(), inputs: null }
 }
 
 function beginningOf({ isFull, since, timeAfter }: CollectWindow, missing: Date | null | undefined, known?: Date) {
