@@ -35,6 +35,17 @@ export const router = createRouter({
   stringifySearch,
 })
 
+const { navigate } = router
+/**
+ * While the next page loads, the last one is still there: a late answer or a timer of it would change the address, and lead back.
+ * So only the page that the address belongs to may change it without saying where to go.
+ */
+router.navigate = (options) => {
+  const [matched] = router.getMatchedRoutes(router.history.location.pathname)
+  const isLate = options.to === undefined && options.from && !matched.some(({ fullPath }) => fullPath === options.from)
+  return isLate ? Promise.resolve() : navigate(options)
+}
+
 declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router

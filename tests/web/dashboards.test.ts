@@ -41,6 +41,32 @@ describeClient('dashboards', (client) => {
     }
   })
 
+  it('lead nobody back who left while their choices were loading', TAKES_LONG, async () => {
+    const page = await open('/dashboards')
+    await page.getByRole('heading', { level: 1, name: 'Dashboards' }).waitFor()
+    const held = { choices: Promise.withResolvers<void>(), nextPage: Promise.withResolvers<void>() }
+    await page.route(/\/v1\/dashboards\/dora\/variables\//, async (route) => {
+      await held.choices.promise
+      await route.continue()
+    })
+    await page.getByRole('link', { name: /DORA overview/ }).click()
+    await page.getByRole('heading', { level: 1, name: 'DORA overview' }).waitFor()
+    await page.route(/\.js$/, async (route) => {
+      await held.nextPage.promise
+      await route.continue()
+    })
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Data' }).click()
+    await page.waitForURL('**/data')
+    const answered = page.waitForResponse(/\/v1\/dashboards\/dora\/variables\//)
+    held.choices.resolve()
+    await (await answered).finished()
+    // The page that is left draws its choices before the next page is let through.
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 100)))')
+    held.nextPage.resolve()
+    await page.getByRole('heading', { level: 1, name: 'Data', exact: true }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/data')
+  })
+
   it('show the numbers that metrics have, and keep what is chosen in the address', TAKES_LONG, async () => {
     const page = await open(`/dashboards/dora?${SHOP}`)
     const metric = async (name: string, project = 'project%200') =>

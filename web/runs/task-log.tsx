@@ -1,6 +1,6 @@
 import { Switch, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import type { Task } from '../api/description.ts'
@@ -73,16 +73,14 @@ export function TaskLog({ task }: { readonly task: Task }) {
   const [words, setWords] = useState(find)
   const [settled] = useDebouncedValue(words, 300)
   const [isFollowed, setFollowed] = useState(isUnfinished(task.status))
-  const navigate = useNavigate()
+  const navigate = place.useNavigate()
   useEffect(() => {
     if (settled === find) return
     void navigate({
-      to: '/runs/$id',
-      params: { id: String(task.pipelineId) },
       search: ({ find: _before, ...rest }) => (settled ? { ...rest, find: settled } : rest),
       replace: true,
     })
-  }, [settled, find, navigate, task.pipelineId])
+  }, [settled, find, navigate])
   const found = useMemo(() => {
     const wanted = words.toLowerCase()
     return wanted === '' ? log.lines : log.lines.filter((line) => line.toLowerCase().includes(wanted))
