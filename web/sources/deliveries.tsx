@@ -61,7 +61,8 @@ function SetUp({ plugin, connectionId, title, setup }: SetUpProps) {
     onError: ({ message }) => notifications.show({ color: 'red', title: 'No secret was made', message }),
   })
   const address = `${location.origin}${setup.address}`
-  const hasSecret = setup.secretSince !== null
+  // A new secret counts at once: the setup that knows it arrives a moment later.
+  const hasSecret = setup.secretSince !== null || secret !== undefined
   return (
     <section className="card" aria-labelledby="deliveries">
       <div className="section-head">
