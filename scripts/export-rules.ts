@@ -1,6 +1,6 @@
 /** A name is exported only if another file imports it: whoever reads a file then knows what others depend on. */
 import { posix } from 'node:path'
-import type { SourceFile } from './import-rules.ts'
+import { placeAt, type SourceFile } from './source-file.ts'
 
 const EXPORTED =
   /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm
@@ -13,18 +13,12 @@ const EXTENDED = /declare module '([^']+)' \{([\s\S]*?)\n\}/g
 const RULED = /^(?:src|web)\//
 
 /** Tables of entities are a plugin's vocabulary: each is exported beside its entity, whether another one needs it yet or not. */
-const isTableOfEntity = (path: string, text: string, index: number) =>
+const isTableOfEntity = ({ path, text }: SourceFile, index: number) =>
   /^src\/plugins\/[^/]+\/entities\//.test(path) &&
   /^export const \w+ = \w*[tT]able\(/.test(text.slice(index, index + 200))
 
-interface UnusedExport {
-  readonly path: string
-  readonly name: string
-  /** Where the word `export` stands. */
-  readonly index: number
-}
-
-export function unusedExports(files: readonly SourceFile[]): UnusedExport[] {
+/** One line for each name that is exported for nobody. */
+export function findUnusedExports(files: readonly SourceFile[]): string[] {
   const used = new Map<string, Set<string>>()
   const whole = new Set<string>()
   for (const { path, text } of files) {
@@ -44,10 +38,10 @@ export function unusedExports(files: readonly SourceFile[]): UnusedExport[] {
   }
   return files
     .filter(({ path }) => RULED.test(path) && !whole.has(path))
-    .flatMap(({ path, text }) =>
-      [...text.matchAll(EXPORTED)]
-        .map(({ index, 1: name = '' }) => ({ path, name, index }))
-        .filter(({ name, index }) => !used.get(path)?.has(name) && !isTableOfEntity(path, text, index)),
+    .flatMap((file) =>
+      [...file.text.matchAll(EXPORTED)]
+        .filter(({ index, 1: name = '' }) => !used.get(file.path)?.has(name) && !isTableOfEntity(file, index))
+        .map(({ index, 1: name }) => `${placeAt(file, index)}: no other file imports ${name}: do not export it`),
     )
 }
 
@@ -58,15 +52,4 @@ const namesOf = (list: string): string[] =>
       .trim()
       .replace(/^type\s+/, '')
       .replace(/\s+as\s+\w+$/, ''),
-  )
-
-export const findUnusedExports = (files: readonly SourceFile[]): string[] =>
-  unusedExports(files).map(
-    ({ path, name, index }) =>
-      `${path}:${
-        files
-          .find((file) => file.path === path)
-          ?.text.slice(0, index)
-          .split('\n').length
-      }: no other file imports ${name}: do not export it`,
   )

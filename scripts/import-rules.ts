@@ -1,11 +1,6 @@
 /** The rules for imports between folders, and for the places where drivers, HTTP and engine names may appear. */
 import { posix } from 'node:path'
-
-export interface SourceFile {
-  /** Path from the repository's root, with forward slashes. */
-  readonly path: string
-  readonly text: string
-}
+import type { SourceFile } from './source-file.ts'
 
 interface Import {
   readonly target: string

@@ -3,7 +3,7 @@
  * Other code must not guess it, neither from names that begin alike nor from the beginning of a raw table's name. Such a guess
  * has deleted the data of another tool.
  */
-import type { SourceFile } from './import-rules.ts'
+import { placeAt, type SourceFile } from './source-file.ts'
 
 const FAMILY = 'src/plugin-kit/task/family.ts'
 const RAW_TABLE = 'src/plugin-kit/raw/raw-table.ts'
@@ -54,11 +54,11 @@ const isRuled = (path: string) => path.startsWith('src/') && !/\.test\.ts$|(^|\/
 export const findGuessedKin = (files: readonly SourceFile[]): string[] =>
   files
     .filter(({ path }) => isRuled(path))
-    .flatMap(({ path, text }) =>
-      RULES.filter(({ exceptIn }) => path !== exceptIn).flatMap(({ pattern, remedy }) =>
-        [...text.matchAll(pattern)]
+    .flatMap((file) =>
+      RULES.filter(({ exceptIn }) => file.path !== exceptIn).flatMap(({ pattern, remedy }) =>
+        [...file.text.matchAll(pattern)]
           .filter(([found]) => !isSeparated(found))
-          .map(({ index }) => `${path}:${text.slice(0, index).split('\n').length}: ${remedy}`),
+          .map(({ index }) => `${placeAt(file, index)}: ${remedy}`),
       ),
     )
 

@@ -1,5 +1,5 @@
 /** Names from outside must never reach a prototype: tables with arbitrary keys are made by `byName`, or are Maps. */
-import type { SourceFile } from './import-rules.ts'
+import { placeAt, type SourceFile } from './source-file.ts'
 
 const DECLARED = /\b(?:const|let)\s+\w+\s*:\s*(?:Readonly<)?Record<\s*string\s*,/g
 const ASSERTED_NAME = /\b[A-Z][A-Z_]+\[[^\]]+ as keyof/
@@ -12,11 +12,11 @@ export function findUnsafeLookups(files: readonly SourceFile[]): string[] {
   const safe = new Set(
     ruled.flatMap(({ text }) => [...text.matchAll(/\b([A-Z_]{3,})\b[^\n]*= byName\(/g)].map(([, name]) => name)),
   )
-  return ruled.flatMap(({ path, text }) => {
-    const lineAt = (place: number) => `${path}:${text.slice(0, place).split('\n').length}`
+  return ruled.flatMap((file) => {
+    const { path, text } = file
     const tables = [...text.matchAll(DECLARED)]
       .filter(({ index }) => /^[^\n]*=\s*\{/.test(text.slice(endOfType(text, index))))
-      .map(({ index }) => `${lineAt(index)}: a table by any name is made by byName({ … })`)
+      .map(({ index }) => `${placeAt(file, index)}: a table by any name is made by byName({ … })`)
     const asserted = text
       .split('\n')
       .flatMap((line, index) =>
@@ -24,7 +24,7 @@ export function findUnsafeLookups(files: readonly SourceFile[]): string[] {
       )
     const asked = [...withoutText(text).matchAll(ASKED_IN)]
       .filter(([, name]) => !safe.has(name))
-      .map(({ index, 1: name }) => `${lineAt(index)}: "in ${name}" asks its prototype too: use Object.hasOwn`)
+      .map(({ index, 1: name }) => `${placeAt(file, index)}: "in ${name}" asks its prototype too: use Object.hasOwn`)
     return [...tables, ...asserted, ...asked]
   })
 }

@@ -1,5 +1,5 @@
 /** Names of plugins may appear in src/plugins only, because all other code treats all plugins alike. */
-import type { SourceFile } from './import-rules.ts'
+import type { SourceFile } from './source-file.ts'
 
 /** Files in which such a word has another meaning. */
 const OTHERWISE: readonly { readonly path: RegExp; readonly names: RegExp }[] = [

@@ -1,18 +1,19 @@
 /** `{ ...{ a, b }, c }` says `{ a, b, c }` in fewer lines, past the formatter: nobody reads it at once, and a diff of one name touches many. */
-import type { SourceFile } from './import-rules.ts'
+
 import { withoutText } from './lookup-rules.ts'
+import { placeAt, type SourceFile } from './source-file.ts'
 
 const CLOSING: Readonly<Record<'{' | '[', string>> = { '{': '}', '[': ']' }
 
 /** One line for each literal that is spread into another one. */
 export const findFoldedSpreads = (files: readonly SourceFile[]): string[] =>
-  files.flatMap(({ path, text }) => {
-    const code = withoutText(text)
+  files.flatMap((file) => {
+    const code = withoutText(file.text)
     return [...code.matchAll(/\.\.\.([{[])/g)]
       .filter(({ index, 1: opening }) => /^\s*[,)}\]]/.test(code.slice(endOf(code, index + 3, opening as '{' | '['))))
       .map(({ index, 1: opening }) => {
-        const line = text.slice(0, index).split('\n').length
-        return `${path}:${line}: write what stands inside of ...${opening}…${CLOSING[opening as '{' | '[']} without the spread`
+        const spread = `...${opening}…${CLOSING[opening as '{' | '[']}`
+        return `${placeAt(file, index)}: write what stands inside of ${spread} without the spread`
       })
   })
 
