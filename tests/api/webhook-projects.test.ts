@@ -14,6 +14,17 @@ import { configContext } from './support/config-context.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from './support/test-api.ts'
 import { BASE, DONE, deployment, FAILED, issue, pullRequest, webhookClient } from './support/webhook-client.ts'
 
+/** The domain tables that a push fills. */
+const TOLD = [
+  'cicd_deployments',
+  'cicd_deployment_commits',
+  'pull_requests',
+  'issues',
+  'board_issues',
+  'incidents',
+  'incident_assignees',
+]
+
 describeEachDatabase('what is pushed', (test) => {
   let api: TestApi
   beforeAll(async () => {
@@ -42,18 +53,9 @@ describeEachDatabase('what is pushed', (test) => {
     await expectDone(`${place}/issue/R-1/close`)
     await expectDone(`${place}/issues`, issue('R-2', { type: 'INCIDENT' }))
     await expectDone(`${place}/issues`, issue('R-2', { type: 'BUG' }))
-    const tables = [
-      'cicd_deployments',
-      'cicd_deployment_commits',
-      'pull_requests',
-      'issues',
-      'board_issues',
-      'incidents',
-      'incident_assignees',
-    ]
     const written = async () => {
       const rows: any[] = []
-      for (const table of tables) {
+      for (const table of TOLD) {
         for (const row of await rowsOf(table, { _raw_data_params: JSON.stringify({ ConnectionId: id }) })) {
           rows.push({ ...row, from: table, created_at: null, updated_at: null })
         }
@@ -61,8 +63,8 @@ describeEachDatabase('what is pushed', (test) => {
       return rows
     }
     const before = await written()
-    expect(before.map(({ from }) => from)).toEqual([...tables.slice(0, 4), ...tables.slice(3, 5), ...tables.slice(4)])
-    for (const table of tables) await test.database.kysely.deleteFrom(table).execute()
+    expect(before.map(({ from }) => from)).toEqual([...TOLD.slice(0, 4), ...TOLD.slice(3, 5), ...TOLD.slice(4)])
+    for (const table of TOLD) await test.database.kysely.deleteFrom(table).execute()
     await test.database.kysely.deleteFrom('_tool_webhook_issues').execute()
     const plan = [[{ plugin: 'webhook', options: { connectionId: id } }]]
     await runToEnd((await api.ask('POST', '/pipelines', { name: 'rebuild', plan })).body.id)
@@ -107,16 +109,7 @@ describeEachDatabase('what is pushed', (test) => {
             )
         }
         const made = webhook.tables.filter(({ name }) => /^_tool_webhook_(?!connections)/.test(name))
-        const tables = [
-          ...made.map(({ name }) => name),
-          'cicd_deployments',
-          'cicd_deployment_commits',
-          'pull_requests',
-          'issues',
-          'board_issues',
-          'incidents',
-          'incident_assignees',
-        ]
+        const tables = [...made.map(({ name }) => name), ...TOLD]
         const params = JSON.stringify({ ConnectionId: id })
         const written = async () => {
           const rows: string[] = []

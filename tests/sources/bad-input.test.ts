@@ -1,4 +1,4 @@
-/** Every source tolerates records with missing parts or unknown kinds, and servers that refuse. */
+/** Eight sources tolerate records with missing parts or unknown kinds, and servers that refuse. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
 import { write } from '../../src/database/write.ts'

@@ -5,42 +5,12 @@ import type { Database } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { plugins } from '../../src/plugins/index.ts'
 import { allTables } from '../../src/tables.ts'
-import type { VendorUnderTest } from '../convergence/support/vendor-under-test.ts'
-import { argocdVendor } from '../convergence/vendors/argocd.ts'
-import { azuredevopsVendor } from '../convergence/vendors/azuredevops.ts'
-import { bambooVendor } from '../convergence/vendors/bamboo.ts'
-import { bitbucketVendor } from '../convergence/vendors/bitbucket.ts'
-import { bitbucketServerVendor } from '../convergence/vendors/bitbucket-server.ts'
-import { circleciVendor } from '../convergence/vendors/circleci.ts'
-import { githubGraphqlVendor, githubVendor } from '../convergence/vendors/github.ts'
-import { gitlabVendor } from '../convergence/vendors/gitlab.ts'
-import { jenkinsVendor } from '../convergence/vendors/jenkins.ts'
-import { jiraVendor } from '../convergence/vendors/jira.ts'
-import { opsgenieVendor } from '../convergence/vendors/opsgenie.ts'
-import { pagerdutyVendor } from '../convergence/vendors/pagerduty.ts'
-import { sonarqubeVendor } from '../convergence/vendors/sonarqube.ts'
+import { VENDORS } from '../convergence/vendors/index.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { collectVendor } from './collected.ts'
 import { type IdColumn, idColumns } from './id-columns.ts'
 import { ID_EXCEPTIONS, type IdException } from './id-exceptions.ts'
 import { readHistory, tellWebhook } from './told.ts'
-
-const VENDORS: readonly VendorUnderTest[] = [
-  argocdVendor,
-  azuredevopsVendor,
-  bambooVendor,
-  bitbucketVendor,
-  bitbucketServerVendor,
-  circleciVendor,
-  githubVendor,
-  githubGraphqlVendor,
-  gitlabVendor,
-  jenkinsVendor,
-  jiraVendor,
-  opsgenieVendor,
-  pagerdutyVendor,
-  sonarqubeVendor,
-]
 
 /** Returns values of the column that name no row. */
 async function dangling({ kysely }: Database, { table, column, targets }: IdColumn): Promise<string[]> {
