@@ -43,4 +43,4 @@ function endOfType(text: string, start: number): number {
 
 /** Puts blanks in place of comments and texts, so that the length and all positions stay the same. */
 export const withoutText = (code: string): string =>
-  code.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*|'[^'\n]*'|`[^`]*`/g, (found) => found.replace(/[^\n]/g, ' '))
+  code.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*|'[^'\n]*'|"[^"\n]*"|`[^`]*`/g, (found) => found.replace(/[^\n]/g, ' '))

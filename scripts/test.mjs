@@ -39,7 +39,7 @@ const CHECKS = {
   types: ['node_modules/typescript/bin/tsc'],
   'types of the web client': ['node_modules/typescript/bin/tsc', '-p', 'web'],
   'format and lint': ['node_modules/@biomejs/biome/bin/biome', 'check', '--diagnostic-level=error', '.'],
-  'import rules': ['scripts/check-imports.ts'],
+  'rules of imports, exports and spreads': ['scripts/check-rules.ts'],
 }
 
 const totals = { passed: 0, failed: 0, skipped: 0 }

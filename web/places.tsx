@@ -39,6 +39,7 @@ const { navigate } = router
 /**
  * While the next page loads, the last one is still there: a late answer or a timer of it would change the address, and lead back.
  * So only the page that the address belongs to may change it without saying where to go.
+ * Two pages of one route, such as two runs, are not told apart.
  */
 router.navigate = (options) => {
   const [matched] = router.getMatchedRoutes(router.history.location.pathname)

@@ -37,7 +37,7 @@ import { streamLimit } from './stream.ts'
 import { unknownAddresses } from './unknown-addresses.ts'
 import { installWatchdog } from './watchdog.ts'
 
-export interface ServerDependencies {
+interface ServerDependencies {
   readonly config: Config
   readonly control: ControlPlane
   readonly log: Logger

@@ -82,7 +82,7 @@ async function namesOf({ kysely }: Database, wanted: string | undefined): Promis
 
 type Range = Pick<MetricFilter, 'from' | 'to'>
 /** The range of the same length right before. */
-export const rangeBefore = ({ from, to }: Range): Range => ({
+const rangeBefore = ({ from, to }: Range): Range => ({
   from: new Date(from.getTime() - (to.getTime() - from.getTime())),
   to: new Date(from.getTime() - 1),
 })
@@ -139,7 +139,7 @@ async function jsonOf(database: Database, names: readonly string[], readings: re
 
 const bandOf = ({ grades, noGrade }: Explanation) => grades.at(-1)?.band ?? (noGrade ? 'no grade' : '')
 
-export async function linesOf(
+async function linesOf(
   context: Measured,
   project: string,
   readings: readonly Reading[],

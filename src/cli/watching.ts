@@ -9,7 +9,7 @@ import { createStandstill, type Standstill } from '../runner/standstill/standsti
 import type { Thresholds } from '../runner/standstill/thresholds.ts'
 import type { Runtime } from './runtime.ts'
 
-export interface Watching {
+interface Watching {
   readonly measures: Measures
   /** Must be started after this process has joined the others; before that, a look would miss it. */
   readonly standstill: Standstill

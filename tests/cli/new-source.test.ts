@@ -65,7 +65,7 @@ describe('what is written', () => {
   })
 
   it('keeps to the rules of imports and names', async () => {
-    expect(await copy.run('scripts/check-imports.ts')).toMatchObject({
+    expect(await copy.run('scripts/check-rules.ts')).toMatchObject({
       code: 0,
       printed: expect.stringContaining(' 0 violations'),
     })

@@ -27,7 +27,7 @@ it('is formatted', async () => {
 })
 
 it('keeps to the rules of imports and names', async () => {
-  expect(await copy.run('scripts/check-imports.ts')).toMatchObject({
+  expect(await copy.run('scripts/check-rules.ts')).toMatchObject({
     code: 0,
     printed: expect.stringContaining(' 0 violations'),
   })

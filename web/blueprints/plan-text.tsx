@@ -11,7 +11,7 @@ import { useEffect, useRef } from 'react'
 import { completePlan, type PluginWords } from './plan-completion.ts'
 import { nodeAt } from './plan-places.ts'
 
-export interface PlanProblem {
+interface PlanProblem {
   readonly path: readonly (string | number)[]
   readonly message: string
   readonly severity: 'error' | 'odd'

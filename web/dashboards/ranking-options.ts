@@ -5,7 +5,7 @@ import { axisText, type Colours, colourOf, escaped, FONT, tooltip } from './char
 import type { PanelRows } from './view.ts'
 
 export const RANK_HEIGHT = 28
-export const MOST_RANKS = 50
+const MOST_RANKS = 50
 /** Pixels of a letter beside a bar, and the most pixels of a panel for letters. */
 const LETTER = 6.5
 const MOST_ROOM = 340

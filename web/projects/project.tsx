@@ -33,7 +33,7 @@ const RANGES = [1, 3, 6, 12].map((months) => ({
   value: String(months),
   label: months === 12 ? '1 year' : `${months} mo`,
 }))
-export const DEFAULT_MONTHS = 6
+const DEFAULT_MONTHS = 6
 
 export function ProjectPage() {
   const { name } = place.useParams()

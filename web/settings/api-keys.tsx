@@ -168,7 +168,7 @@ function Ends({ at }: { readonly at: string | null }) {
   return new Date(at) < new Date() ? <span className="tag bad">ended</span> : <Moment at={at} />
 }
 
-export function OnlyOnce({ made, onClose }: { readonly made: ApiKey; readonly onClose: () => void }) {
+function OnlyOnce({ made, onClose }: { readonly made: ApiKey; readonly onClose: () => void }) {
   return (
     <Modal opened onClose={onClose} title={`The key ${made.name}`} closeOnClickOutside={false} size="lg" centered>
       <div className="fields">

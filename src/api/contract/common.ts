@@ -38,7 +38,10 @@ export const success = z
   })
   .meta({ id: 'Success', description: 'The request succeeded.' })
 // The answer of access rules: shorter than other failures, as in DevLake. Routes refer to it by its id alone.
-z.object({ success: z.literal(false), message: z.string() }).meta({ id: 'Refusal', description: 'Not allowed.' })
+z.globalRegistry.add(z.object({ success: z.literal(false), message: z.string() }), {
+  id: 'Refusal',
+  description: 'Not allowed.',
+})
 
 /** Tests compare the answers of routes with their schemas; types do not. */
 // biome-ignore lint/suspicious/noExplicitAny: a route with an unknown answer may give anything

@@ -5,7 +5,7 @@ import { toCsv } from '../../plugin-kit/push/csv-text.ts'
 import { plugins } from '../../plugins/index.ts'
 import { onOwnDatabase } from './own-database.ts'
 
-export interface AskedRoute {
+interface AskedRoute {
   readonly plugin: string
   readonly method: string
   readonly path: string

@@ -25,7 +25,7 @@ export interface Before {
   readonly olderCount: number
 }
 
-/** Records with a key. Those without one are stored anew each time, so that none of them can be recognised when it comes again. */
+/** Records with a key. Those without one are stored again each time, so that none of them can be recognised when it comes again. */
 export const NAMED = sql`record_key <> ''`
 
 export async function readBefore(database: Database, raw: RawTable, params: string): Promise<Before> {

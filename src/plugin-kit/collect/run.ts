@@ -127,7 +127,7 @@ export interface CollectRun extends CollectWindow {
   readonly rawMark: number
   /** Number of raw records of this scope that had a record key when the run began. */
   readonly olderCount: number
-  /** There were such records when this attempt began. A resumed run may have stored them itself. */
+  /** There were such records when this attempt began, so an answer that there is nothing needs a check. A resumed run may have stored them itself. */
   readonly hasRecords: boolean
 }
 
@@ -150,17 +150,17 @@ export async function openRun(
   options: RunOptions,
 ): Promise<CollectRun> {
   const { policy, marks, missingSince, startOver } = options
-  const hasRecords = olderCount > 0
   const fullSync = policy.fullSync || (startOver?.isFull ?? false)
   const decided = decideWindow({ ...policy, fullSync }, latest, own)
-  const window = { ...decided, since: beginningOf(decided, missingSince, startOver?.since) }
+  const since = beginningOf(decided, missingSince, startOver?.since)
+  const window = { ...decided, since, hasRecords: olderCount > 0 }
   const openedAt = new Date()
   const isSame =
     open?.started_at &&
     !startOver &&
     !policy.fullSync &&
     open.is_full === window.isFull &&
-    open.since?.getTime() === window.since?.getTime()
+    open.since?.getTime() === since?.getTime()
   if (isSame) {
     const checkpoints = new Map<string, Checkpoint>()
     for await (const { input_key, page, is_done, received, expected } of readRows(database, {
@@ -179,10 +179,10 @@ export async function openRun(
       olderCount: open.older_count,
     }
     const isResumed = checkpoints.size > 0 || inputs !== null
-    return { ...window, ...kept, hasRecords, openedAt, isResumed, checkpoints, inputs }
+    return { ...window, ...kept, openedAt, isResumed, checkpoints, inputs }
   }
   if (open) await abandonRun(database, where)
-  const { isFull, since, timeAfter } = window
+  const { isFull, timeAfter } = window
   await write(database, [
     collectRuns.row({
       ...where,
@@ -196,7 +196,7 @@ export async function openRun(
     }),
   ])
   const fresh = { startedAt: openedAt, sourceStartedAt: null, newestSeen: null, marks, rawMark: lastRawId, olderCount }
-  return { ...window, ...fresh, hasRecords, openedAt, isResumed: false, checkpoints: new Map(), inputs: null }
+  return { ...window, ...fresh, openedAt, isResumed: false, checkpoints: new Map(), inputs: null }
 }
 
 function beginningOf({ isFull, since, timeAfter }: CollectWindow, missing: Date | null | undefined, known?: Date) {

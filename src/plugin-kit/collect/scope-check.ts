@@ -9,7 +9,7 @@ const OUT_OF_REACH = [403, 404, 410]
 const checked = new WeakMap<object, Promise<string | undefined>>()
 
 /**
- * Throws if the scope itself cannot be reached. The source is asked once a task, after an answer that suggests it. Returns the
+ * Throws if the scope itself cannot be reached. The source is asked once per task, after an answer that suggests it. Returns the
  * source's remark about a scope that exists.
  */
 export function requireScope(

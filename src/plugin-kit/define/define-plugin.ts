@@ -58,7 +58,7 @@ function requireWhole({ name, scope, entities }: PluginSpec): void {
     const { label, raw, collect } = entity.spec
     if (tablesNamedBy(entity).includes(undefined))
       refuse(
-        `${label} names a table that does not exist yet, since two files import each other: node scripts/check-imports.ts says which.`,
+        `${label} names a table that does not exist yet, since two files import each other: node scripts/check-rules.ts says which.`,
       )
     if (collect && !raw)
       refuse(`${label} has \`collect\` without \`raw\`: name the raw table that its records are kept in.`)

@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts'
 import type { QuotaReader } from './quota-reader.ts'
 import { createSlots } from './slots.ts'
 
-export interface ClassLimits {
+interface ClassLimits {
   readonly requestsPerHour?: number
   readonly requestsPerMinute?: number
   readonly concurrency?: number

@@ -1,9 +1,8 @@
 export { ClosedAddress, curlPin, openAddresses, requireOpenEndpoint } from './address-guard.ts'
 export { type ApiClient, type ApiClientOptions, createApiClient } from './api-client.ts'
-export type { Budget, ClassLimits, RateLimits } from './budget.ts'
-export { createBudget, DEFAULT_CONCURRENCY } from './budget.ts'
+export type { RateLimits } from './budget.ts'
+export { DEFAULT_CONCURRENCY } from './budget.ts'
 export type { BudgetStore, QuotaGrant, QuotaReport } from './budget-store.ts'
-export type { Clock } from './clock.ts'
 export type { Credential, RefreshedCredential, RefreshingCredential } from './credential-slot.ts'
 export {
   HttpFatalError,
@@ -18,12 +17,11 @@ export { guardedFetch } from './guarded-fetch.ts'
 export type { HttpEvent } from './http-event.ts'
 export { type HttpRequest, type HttpResponse, type Query, safeUrl, type Verdict } from './http-message.ts'
 export { groupsOf, plainAddress } from './ip-address.ts'
-export type { Page, PagesOptions } from './pages.ts'
+export type { Page } from './pages.ts'
 export {
   byTime,
   cursor,
   linkHeader,
-  linksIn,
   nextUrl,
   type Older,
   offset,
@@ -34,10 +32,8 @@ export {
   singlePage,
   upTo,
 } from './paging.ts'
-export type { Quota } from './quota.ts'
-export { type QuotaReader, quotaFromHeaders } from './quota-reader.ts'
-export { createSharedConnections, type SharedConnections } from './shared-connections.ts'
+export { quotaFromHeaders } from './quota-reader.ts'
+export { createSharedConnections } from './shared-connections.ts'
 export { createSlots, type Slots } from './slots.ts'
 export { type DateWindow, splitByDate } from './split-by-date.ts'
-export { createTransport, type Exchange, ExchangeFailed, type Transport } from './transport.ts'
-export type { Usage } from './usage.ts'
+export { createTransport, type Exchange, ExchangeFailed } from './transport.ts'

@@ -241,7 +241,7 @@ export interface CollectSpec<
   readonly knownBy?: { readonly path: string; readonly column: string }
   /** Every record is an incident by the source's own definition. A complete but empty list then says that none happened. */
   readonly tellsIncidents?: true
-  /** A whole list that is the same for all scopes of a connection, such as the types of issues. */
+  /** A whole list that is the same for all scopes of a connection, such as the types of issues. What vanishes from it is deleted for all. */
   readonly isForAll?: boolean
   /**
    * For a source that lists only the newest records: tells by its key whether a record that no longer comes is kept. It existed,

@@ -1,4 +1,4 @@
-/** Reads rows of other tables that an entity needs by key: small tables once a run, large ones a batch at a time. */
+/** Reads rows of other tables that an entity needs by key: small tables once per run, large ones batch by batch. */
 
 import { createHash } from 'node:crypto'
 import { byName } from '../../by-name.ts'
@@ -13,7 +13,7 @@ interface Lookup<T extends AnyTable = AnyTable> {
   readonly table: T
   /** The column with the keys. */
   readonly by: string
-  /** The keys that one record needs; absent for a small table that is read whole, once a run. */
+  /** The keys that one record needs; absent for a small table that is read whole, once per run. */
   readonly of?: (record: RawRecord) => unknown
   /** Further conditions besides the connection. */
   readonly where?: (scope: AnyScope) => Where
@@ -27,7 +27,7 @@ export type Found<L extends Lookups> = {
     : never
 }
 
-/** A small table, read once a run: statuses, types, fields. */
+/** A small table, read once per run: statuses, types, fields. */
 export const wholeTable = <T extends AnyTable>(
   table: T,
   by: keyof RowOf<T> & string,

@@ -113,7 +113,7 @@ export interface PluginSpec {
     readonly knows?: (body: RawRecord) => boolean
     /** Finds out more than `test` can, such as the permissions of each token; used instead of `test`. */
     readonly check?: CheckConnection
-    /** Asks for facts about the server that collectors need, such as its version; called once a task. */
+    /** Asks for facts about the server that collectors need, such as its version; called once per task. */
     readonly probe?: (get: (path: string) => Promise<RawRecord>) => Promise<unknown>
   }
   readonly scope: ScopeSpec

@@ -3,7 +3,7 @@ import type { TaskRun } from '../spec/subtask.ts'
 
 const known = new WeakMap<object, Map<string, Promise<unknown>>>()
 
-/** Asks a question once a task, because its answer does not change meanwhile. A question that failed is asked again. */
+/** Asks a question once per task, because its answer does not change meanwhile. A question that failed is asked again. */
 export function oncePerTask<Answer>(
   { options }: Pick<TaskRun, 'options'>,
   question: string,

@@ -35,7 +35,7 @@ export const replacedRaws = (plugin: PluginSpec, tables: readonly AnyTable[]): s
     made.some((table) => tables.includes(table)) ? [rawTable(raw).name] : [],
   )
 
-/** Handles a change of plugin or of the scope's name. Runs once a task, before anything is collected. */
+/** Handles a change of plugin or of the scope's name. Runs once per task, before anything is collected. */
 export const takeOverScope = (task: SourceTask): Promise<void> =>
   oncePerTask(task, `take over ${task.params}`, () => takeOver(task))
 

@@ -15,7 +15,7 @@ const COMMIT_TABLES = [
   'accounts',
 ]
 
-/** The token and the proxy are missing here: they are read from the connection, so that a plan never holds a secret. */
+/** Leaves out the token and the proxy. They are read from the connection, so that a plan never holds a secret. */
 function planHistory(scope: PlannedScope): PlanTask | undefined {
   const { entities, cloneUrl: url, repoId, title, connectionId, plugin: pluginName, settings } = scope
   if (!entities.has('CODE') || url === undefined || !repoId) return undefined

@@ -21,7 +21,7 @@ const NEEDED: readonly (readonly string[])[] = [
   ['read_repository', 'write_repository', 'api'],
 ]
 
-/** Answers that tell nothing about the scopes: for an OAuth token, or from a server older than 15.5. */
+/** Answers that do not say what the token may do: for an OAuth token, or from a server older than 15.5. */
 const SILENT = [400, 403, 404, 405]
 
 export async function checkConnection(settings: Settings, { open, signal }: CheckQuestion): Promise<ConnectionCheck> {

@@ -24,14 +24,14 @@ import type { TaskDispatch, TaskOutcome } from '../task-dispatch.ts'
 import { connectionOfTask, optionsOfTask } from '../task-leases.ts'
 import { claimRun, endRun, reserveRun, stillWaiting, type TaskRun, waitingRuns, wantedTokens } from './task-runs.ts'
 
-export interface WorkerContext {
+interface WorkerContext {
   readonly database: Database
   readonly plugins: readonly Plugin[]
   readonly secrets: Secrets
   readonly dataFolder: string
   readonly log: Logger
 }
-export interface WorkerOptions {
+interface WorkerOptions {
   /** The threads that run the tasks. */
   readonly threads: TaskDispatch
   /** The number of tasks at a time. */
@@ -41,7 +41,7 @@ export interface WorkerOptions {
   readonly leaseMs?: number
   readonly tellStandstill?: TellStandstill
 }
-export interface WorkerProcess {
+interface WorkerProcess {
   /** Takes no new tasks, waits up to `drainMs` for running ones, and hands the rest back. */
   stop(drainMs: number): Promise<void>
 }

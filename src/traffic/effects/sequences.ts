@@ -29,7 +29,7 @@ type Sequence = (context: EffectContext) => readonly Effect[]
 const sequencesOf = (contexts: Contexts, sequence: Sequence): readonly (readonly Effect[])[] =>
   contexts.map((context) => sequence(context).map((effect) => ofRoute(effect, context.plan.route?.name)))
 
-/** Runs all routes together, effect by effect: no route goes on before the others have got as far. */
+/** Runs all routes together, effect by effect: no route continues before the others have got as far. */
 function lockstep(contexts: Contexts, sequence: Sequence): readonly Effect[] {
   const sequences = sequencesOf(contexts, sequence)
   const longest = Math.max(...sequences.map(({ length }) => length))

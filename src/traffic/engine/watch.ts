@@ -97,7 +97,7 @@ async function firstMissing(effects: readonly Effect[]): Promise<Effect | undefi
   return undefined
 }
 
-/** A refusal is recorded with the switch; the watch just goes on. */
+/** A refusal is recorded with the switch; the watch continues. */
 async function orAsItIs(engine: Engine, id: string, work: Promise<SwitchRow>): Promise<SwitchRow> {
   try {
     return await work

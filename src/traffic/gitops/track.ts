@@ -166,7 +166,7 @@ export function openTrack(settings: TrackSettings): Track {
   }
 
   function remember(order: Order, state: Last['state'], refusal?: string): void {
-    // Routes that roll back side by side place their orders in turn. None of them begins to wait anew because of another.
+    // Routes that roll back side by side place their orders in turn. None of them begins to wait again because of another.
     const before = begun.get(order.title)
     const since = before?.state === state ? before.since : Date.now()
     last = { order, state, since, ...(refusal === undefined ? {} : { refusal }) }

@@ -5,7 +5,6 @@ export const ROUTE_NAME = /^[a-z0-9](?:[-a-z0-9]{0,30}[a-z0-9])?$/
 export const SERVICE_NAME = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 /** `actions.<name>` is the name part of an annotation key, at most 63 characters. */
 export const ACTION_NAME = /^[a-z](?:[-a-z0-9]{0,53}[a-z0-9])?$/
-export const DNS_SUBDOMAIN = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 /** Shorter than Kubernetes allows: the name becomes part of a pod condition type. */
 export const BINDING_NAME = /^(?=.{1,63}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 export const GROUP_NAME = /^(?=.{1,63}$)(?:[a-z0-9][-a-z0-9.]*)?[a-z0-9]$/
@@ -21,7 +20,7 @@ export const REGION = /^[a-z]{2,5}(?:-[a-z]+)+-\d{1,2}$/
 const ARN =
   /^arn:(aws[a-z-]*):elasticloadbalancing:([a-z0-9-]+):(\d{12}):targetgroup\/([A-Za-z0-9](?:[A-Za-z0-9-]{0,30}[A-Za-z0-9])?)\/([0-9a-f]{16})$/
 
-export interface TargetGroupArn {
+interface TargetGroupArn {
   readonly partition: string
   readonly region: string
   readonly accountId: string

@@ -164,7 +164,7 @@ export const isSameRecords = (left: readonly ResourceRecordSet[], right: readonl
   left.length === right.length && left.every((record) => right.some((other) => isSameRecord(record, other)))
 
 /**
- * The changes from the live records to the wanted ones. Everything is deleted as it was read and made anew, in one batch. A
+ * The changes from the live records to the wanted ones. Everything is deleted as it was read and made again, in one batch. A
  * batch is carried out as a whole, and refused if somebody has changed a record in between.
  */
 export const changesBetween = (

@@ -52,7 +52,7 @@ interface RuleListProps {
 }
 
 /** All scope configs of a connection and what uses them; also a part of the connection's own page. */
-export function RuleList({ source, connectionId }: RuleListProps) {
+function RuleList({ source, connectionId }: RuleListProps) {
   const { plugin } = source
   const configs = useQuery(configsQuestion(plugin, connectionId))
   const scopes = useScopes(plugin, connectionId)

@@ -47,7 +47,6 @@ export const reviewers = table('pull_request_reviewers', 'AzuredevopsPrReviewer'
   vote: bigint(),
   is_required: boolean('isRequired'),
 })
-export { labels as pullRequestLabelRows }
 
 /** For tables whose rows belong to a pull request. `where` limits them to the repository. */
 export const ofPullRequest = {

@@ -77,7 +77,7 @@ const links = table('work_item_links', 'AzuredevopsWorkItemLink', {
   is_active: boolean('attributes.isActive'),
 })
 
-export { links as workItemLinks, tags as workItemTags }
+export { tags as workItemTags }
 
 /** Reads all changes since a moment, without a limit on their number. This API is made for copying whole projects. */
 const batches = cursor({
