@@ -7,7 +7,8 @@ import { type Collection, type List, listOfMany } from './collection.ts'
 import { newIn } from './new-rows.ts'
 import { inputReach, isSameReach, isUpToDate } from './numbered.ts'
 import { unfinishedLists } from './refetch.ts'
-import { type CollectRun, inputKey, type LastRun } from './run.ts'
+import { type CollectRun, inputKey } from './run.ts'
+import type { LastRun } from './run-window.ts'
 import { windowsOf } from './windows.ts'
 
 export async function* listsOf(collection: Collection): AsyncGenerator<List> {

@@ -7,7 +7,8 @@ import type { AnyTable } from '../../database/table.ts'
 import { isRawTable, rawName } from '../raw/raw-table.ts'
 import { type Again, type AnyCollectSpec, type AnyForEach, isAppending } from '../spec/collect.ts'
 import type { SourceTask } from '../spec/plugin.ts'
-import type { CollectRun, LastRun, Marks } from './run.ts'
+import type { CollectRun } from './run.ts'
+import type { LastRun, Marks } from './run-window.ts'
 
 /** The longest time between reading a list and asking for something about each of its records. */
 const LONGEST_RUN = 24 * 3_600_000

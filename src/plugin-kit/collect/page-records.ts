@@ -9,7 +9,7 @@ import { noteNames } from './identity.ts'
 import { newOnPage } from './numbered.ts'
 import { isFirst, isPastLast, type Reading } from './part.ts'
 import { bytesReader, type Found, isOlder } from './records.ts'
-import { notBefore } from './run.ts'
+import { notBefore } from './run-window.ts'
 
 interface PageRecords {
   /** Records to store. */

@@ -7,7 +7,8 @@ import { counted } from '../../counted.ts'
 import type { Database } from '../../database/database.ts'
 import type { ApiClient } from '../http/index.ts'
 import { type TimeSource, timeIn } from '../spec/times.ts'
-import { type CollectorKey, type CollectRun, OVERLAP, overlapping, rememberTime } from './run.ts'
+import { type CollectorKey, type CollectRun, rememberTime } from './run.ts'
+import { OVERLAP, overlapping } from './run-window.ts'
 
 /** Thrown to start the run again and ask for more. */
 export class StartOver extends Error {

@@ -13,7 +13,8 @@ import { lookBackOf, pagingOf, reachOf, type Windows } from '../spec/collect.ts'
 import { type Collection, contextOf, type List } from './collection.ts'
 import { cappedGap } from './list-gaps.ts'
 import { reachOfNewest, reachOfPage, unfinishedRows } from './refetch.ts'
-import { inputKey, notBefore, OVERLAP, rememberInputs } from './run.ts'
+import { inputKey, rememberInputs } from './run.ts'
+import { notBefore, OVERLAP } from './run-window.ts'
 
 /** Windows that a run has found. They are remembered for a run that continues it, because each count costs a request. */
 interface KnownWindows {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { decideWindow, OVERLAP } from './run.ts'
+import { decideWindow, OVERLAP } from './run-window.ts'
 
 const day = (number: number) => new Date(Date.UTC(2026, 0, number))
 const before = (time: Date) => new Date(time.getTime() - OVERLAP)
