@@ -13,6 +13,9 @@ const MOST = [
   { select: 56, insert: 22, update: 2, delete: 11, begin: 3, commit: 3 },
 ]
 
+/** What waits while a page is stored is stored with the next one. On a slow machine less waits, and each list sends one insert more. */
+const LISTS = 3
+
 /** Left out, because the length of the period that its windows cover depends on the day. */
 const plugin = { ...madeUp, subtasks: madeUp.subtasks.filter(({ name }) => !name.endsWith('Events')) }
 
@@ -29,7 +32,8 @@ describeEachDatabase('the statements of a run', (test) => {
         runTask(test.database, plugin, { connectionId: 1, boardId: 7 }),
       )
       if (begun) sent.begin = begun
-      const more = Object.entries(sent).filter(([kind, count]) => count > (most[kind as keyof typeof most] ?? 0))
+      const allowed: Record<string, number> = { ...most, insert: most.insert + LISTS }
+      const more = Object.entries(sent).filter(([kind, count]) => count > (allowed[kind] ?? 0))
       expect(Object.fromEntries(more), 'statements that are more than before').toEqual({})
       expect(sent.select, 'all of them are counted').toBeGreaterThan(0)
     }
