@@ -42,7 +42,7 @@ const MOST_AT_ONCE = 100
 const MOST_ATTEMPTS = 10
 const isQueued = ({ status }: TaskRow) => (QUEUED as readonly string[]).includes(status)
 const hasRun = (task: TaskRow) => task.began_at !== null && !isQueued(task) && task.status !== 'TASK_RUNNING'
-const secondsSince = (moment: Date | null) => (moment ? Math.round((Date.now() - moment.getTime()) / 1000) : 0)
+const secondsBetween = (from: Date, to: Date) => Math.round((to.getTime() - from.getTime()) / 1000)
 
 export async function runPipeline(run: PipelineRun): Promise<void> {
   const { pipeline, database, dispatch, signal } = run
@@ -82,7 +82,7 @@ export async function runPipeline(run: PipelineRun): Promise<void> {
     const begun = createBeginning(task)
     const handed = { id: task.id, connection: run.connectionOf(task) }
     const { kysely } = database
-    let outcome: TaskOutcome | undefined
+    let outcome: EndedTask | undefined
     // A task that never began cannot have been lost.
     let losses = task.began_at ? await persist(run, () => countLosses(kysely, task.id)) : 0
     for (let attempts = 1; ; ) {
@@ -104,11 +104,11 @@ export async function runPipeline(run: PipelineRun): Promise<void> {
     if (isStopping()) return
     // The task was cancelled before any attempt continued it.
     if (!outcome && begun.hasBegun()) outcome = { status: 'TASK_CANCELLED' }
-    if (outcome) await end(task, lastOf(outcome, signal.aborted), begun.beganAt())
+    if (outcome) await end(task, lastOf(outcome, signal.aborted), begun.beganAt(), outcome.endedAt)
   }
 
   /** Takes the leases before a thread, because the task that holds a lease may need a thread to end. */
-  async function runLeased(task: TaskRow, isAlone: boolean, begin: Begin): Promise<TaskOutcome | undefined> {
+  async function runLeased(task: TaskRow, isAlone: boolean, begin: Begin): Promise<EndedTask | undefined> {
     const names = await persist(run, () => run.leasesOf(task))
     const lessee = idsOf(task)
     const end = await persist(run, () =>
@@ -120,11 +120,13 @@ export async function runPipeline(run: PipelineRun): Promise<void> {
       const { id, plugin, pipeline_id: pipelineId } = task
       const connection = run.connectionOf(task)
       const { leaseHolder, project } = run
-      return await dispatch.run(
+      const outcome = await dispatch.run(
         { id, plugin, pipelineId, connection, leaseHolder, project, leases: end.tokens, isAlone },
         signal,
         begin,
       )
+      // Before the leases end: the task that waits for them begins after this one ended.
+      return outcome && { ...outcome, endedAt: new Date() }
     } finally {
       await end()
     }
@@ -158,15 +160,17 @@ export async function runPipeline(run: PipelineRun): Promise<void> {
     return { begin, hasBegun: () => beganAt !== undefined, beganAt: () => beganAt ?? task.began_at ?? new Date() }
   }
 
-  async function end(task: TaskRow, outcome: TaskOutcome, beganAt: Date): Promise<void> {
+  async function end(task: TaskRow, outcome: TaskOutcome, beganAt: Date, endedAt = new Date()): Promise<void> {
     run.log(`task ${task.id} (${task.plugin}) ends: ${outcome.status}`)
-    await setState(run, tasks, task.id, endOf(outcome, beganAt))
+    await setState(run, tasks, task.id, endOf(outcome, beganAt, endedAt))
     if (outcome.status === 'TASK_FAILED') hasFailed = true
     finished++
     await setState(run, pipelines, pipeline.id, { finished_tasks: finished })
   }
 }
 
+/** `endedAt` is unknown where a worker or the losses ended the task. */
+type EndedTask = TaskOutcome & { readonly endedAt?: Date }
 type Continuing = Extract<TaskOutcome, { status: 'TASK_FAILED' | 'TASK_RESUME' }>
 const mayContinue = (outcome: TaskOutcome): outcome is Continuing =>
   outcome.status === 'TASK_RESUME' || (outcome.status === 'TASK_FAILED' && outcome.isAway === true)
@@ -182,10 +186,10 @@ function lastOf(outcome: TaskOutcome, isCancelled: boolean): TaskOutcome {
   return { status: 'TASK_FAILED', message: outcome.message, errorName: 'FatalError', failedSubTask: '' }
 }
 
-const endOf = (outcome: TaskOutcome, beganAt: Date) => ({
+const endOf = (outcome: TaskOutcome, beganAt: Date, endedAt: Date) => ({
   status: outcome.status,
-  finished_at: new Date(),
-  spent_seconds: secondsSince(beganAt),
+  finished_at: endedAt,
+  spent_seconds: secondsBetween(beganAt, endedAt),
   ...(outcome.status === 'TASK_COMPLETED' && { progress: 1, message: outcome.message }),
   ...(outcome.status === 'TASK_FAILED' && {
     message: outcome.message,
@@ -199,11 +203,12 @@ async function finish(run: PipelineRun): Promise<void> {
   const states = await newestTasks(database.kysely, pipeline.id)
   const failed = states.filter(({ status }) => status === 'TASK_FAILED')
   const status = finalStatus(states, pipeline.skip_on_fail, signal.aborted)
+  const endedAt = new Date()
   await setState(run, pipelines, pipeline.id, {
     status,
-    finished_at: new Date(),
+    finished_at: endedAt,
     finished_tasks: states.filter(hasRun).length,
-    spent_seconds: secondsSince(pipeline.began_at),
+    spent_seconds: pipeline.began_at ? secondsBetween(pipeline.began_at, endedAt) : 0,
     message: failed.map(({ plugin, id, message }) => `${plugin} (task ${id}): ${message}`).join('\n'),
     error_name: failed[0]?.error_name ?? '',
   })
