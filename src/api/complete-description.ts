@@ -170,5 +170,7 @@ function usedSchemas(parts: object, schemas: Record<string, unknown>): object {
       waiting.push(schemas[name] ?? null)
     }
   }
-  return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name)))
+  const kept = Object.entries(schemas).filter(([name]) => used.has(name))
+  // They come in the order in which their files were loaded, which is not always the same.
+  return Object.fromEntries(kept.sort(([one], [other]) => (one < other ? -1 : 1)))
 }
