@@ -6,7 +6,7 @@ import type { Benchmark, Bound } from '../list.ts'
 
 export interface Measured {
   readonly seconds: number
-  /** Of all its processes, the database servers too. Undefined where the system does not tell. */
+  /** The time of all its processes, the database servers too. Undefined if the system does not tell it. */
   readonly processorSeconds: number | undefined
   /** The ratio of each figure that it printed. */
   readonly ratios: ReadonlyMap<string, number>

@@ -86,7 +86,7 @@ export async function kilobytesOf(browser: Browser, address: string): Promise<nu
 interface Holding {
   readonly addresses: readonly string[]
   readonly minutes: number
-  /** What makes the pages ask again and again. */
+  /** Runs again and again, and makes the pages ask. */
   readonly meanwhile: (pages: readonly Page[]) => Promise<unknown>
 }
 
