@@ -9,7 +9,6 @@ export const api: readonly Plot[] = [
       ["if (strip('/rest')) viaKey.add(request)", "strip('/rest')"],
       ['&& !url.startsWith(`${prefix}?`)', ''],
       ["id.replaceAll('/', '%2F')", "id.replace('/', '%2F')"],
-      ['if (path.length < 2 || !path', 'if (!path'],
       ["|| path.includes('/proxy/rest/')", ''],
       ["path[end - 1] === '/') end--", "path[end - 1] === '/' && end === path.length) end--"],
       ['isOwnAddress(target) ? target : undefined', 'target'],
