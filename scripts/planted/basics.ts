@@ -2,8 +2,8 @@ import type { Plot } from './plot.ts'
 
 export const basics: readonly Plot[] = [
   {
-    file: 'src/nearest.ts',
-    tests: ['src/nearest.test.ts'],
+    file: 'src/basics/nearest.ts',
+    tests: ['src/basics/nearest.test.ts'],
     defects: [
       ['Math.max(2, Math.floor(candidate.length / 4))', 'Math.max(1, Math.floor(candidate.length / 4))'],
       ['one.distance - other.distance', 'other.distance - one.distance'],
@@ -16,8 +16,8 @@ export const basics: readonly Plot[] = [
     ],
   },
   {
-    file: 'src/decimal.ts',
-    tests: ['src/decimal.test.ts'],
+    file: 'src/basics/decimal.ts',
+    tests: ['src/basics/decimal.test.ts'],
     defects: [
       ['Number.isSafeInteger(number)', 'Number.isInteger(number)'],
       ['number < 0 || ', ''],
@@ -25,16 +25,16 @@ export const basics: readonly Plot[] = [
     ],
   },
   {
-    file: 'src/nearly-equal.ts',
-    tests: ['src/nearly-equal.test.ts'],
+    file: 'src/basics/nearly-equal.ts',
+    tests: ['src/basics/nearly-equal.test.ts'],
     defects: [
       ['mine.size === theirs.size &&\n', ''],
       ['Math.abs(one - other) <= TOLERANCE', 'one - other <= TOLERANCE'],
     ],
   },
   {
-    file: 'src/user-file.ts',
-    tests: ['src/user-file.test.ts'],
+    file: 'src/basics/user-file.ts',
+    tests: ['src/basics/user-file.test.ts'],
     defects: [
       ['there?.isFile() && !force', 'there?.isFile()'],
       ['writing.isPrivate ? 0o600 : 0o666', '0o666'],

@@ -12,8 +12,8 @@ export const controlPlane: readonly Plot[] = [
     ],
   },
   {
-    file: 'src/control-plane/states.ts',
-    tests: ['src/control-plane/states.test.ts'],
+    file: 'src/control-plane/runs/states.ts',
+    tests: ['src/control-plane/runs/states.test.ts'],
     defects: [
       ["TASK_PARTIAL: ['TASK_RERUN']", "TASK_PARTIAL: ['TASK_RERUN', 'TASK_FAILED']"],
       ["['TASK_RESUME', ...FINISHED]", '[...FINISHED]'],

@@ -2,8 +2,8 @@ import type { Plot } from './plot.ts'
 
 export const metrics: readonly Plot[] = [
   {
-    file: 'src/metrics/frequency.ts',
-    tests: ['src/metrics/frequency.test.ts'],
+    file: 'src/metrics/grades/frequency.ts',
+    tests: ['src/metrics/grades/frequency.test.ts'],
     defects: [
       ['Math.max(from.getTime(), end - 1)', 'end - 1'],
       ['(new Date(day).getUTCDay() + 6) % 7', 'new Date(day).getUTCDay()'],
@@ -20,8 +20,8 @@ export const metrics: readonly Plot[] = [
     ],
   },
   {
-    file: 'src/metrics/value-words.ts',
-    tests: ['src/metrics/value-words.test.ts'],
+    file: 'src/metrics/words/value-words.ts',
+    tests: ['src/metrics/words/value-words.test.ts'],
     defects: [
       ["minutes < 0 ? '−' : ''", "''"],
       ['if (size < 1) return', 'if (size <= 1) return'],
@@ -57,7 +57,7 @@ export const metrics: readonly Plot[] = [
     ],
   },
   {
-    file: 'src/metrics/read.ts',
+    file: 'src/metrics/read/read.ts',
     tests: ['tests/metrics/metrics.test.ts'],
     defects: [['middle * 2 in (size, size + 1)', 'middle * 2 in (size, size + 2)']],
   },

@@ -12,8 +12,8 @@ export const secrets: readonly Plot[] = [
     ],
   },
   {
-    file: 'src/secrets.ts',
-    tests: ['src/secrets.test.ts'],
+    file: 'src/secrets/secrets.ts',
+    tests: ['src/secrets/secrets.test.ts'],
     defects: [
       ["sent === '' || sent === maskSecret(stored)", 'sent === maskSecret(stored)'],
       ["part.includes('*') ? (known.get(part) ?? part) : part", 'part'],
