@@ -30,7 +30,6 @@ export const database: readonly Plot[] = [
     defects: [
       ['Number.isSafeInteger(number) ? number : digits', 'number'],
       ['  JSON.parse(text)\n  return JSON.parse(quoted(text))', '  return JSON.parse(quoted(text))'],
-      ['if (text.charCodeAt(at) === BACKSLASH) at++', ''],
       ['      if (!/^-?\\d+$/.test(text.slice(start, at))) continue\n', ''],
       ['digits.length > DIGITS || digits > LONGEST_SAFE', 'digits.length > DIGITS'],
       ['bytes[start - 1] === MINUS ? start - 2 : start - 1', 'start - 1'],

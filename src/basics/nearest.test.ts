@@ -9,6 +9,10 @@ it('finds swapped, missing and wrong letters, in any letter case, and names that
   expect(nearest('git', plugins)).toEqual(['github', 'gitextractor'])
   expect(nearest('sonarqube', plugins)).toEqual([])
   expect(nearest('', plugins)).toEqual([])
+  expect(nearest('gxthxb', plugins)).toEqual(['github'])
+  expect(nearest('webhoo', ['webhooky', 'webhook'])).toEqual(['webhook', 'webhooky'])
+  // Two letters in the wrong order are one mistake, as one wrong letter is.
+  expect(nearest('from', ['form', 'grom'])).toEqual(['form', 'grom'])
   expect(nearest('page', ['page1', 'page2', 'page3', 'page4'])).toEqual(['page1', 'page2', 'page3'])
 })
 

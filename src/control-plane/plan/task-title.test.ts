@@ -24,5 +24,6 @@ it('the subject is the most readable option, or the plugin if none tells it', ()
 it('an address is named without credentials', () => {
   const task = { plugin: 'gitextractor', options: { url: 'https://secret:word@host/acme/web.git' } }
   expect(taskTitle(task)).toBe('https://host/acme/web.git')
+  expect(taskTitle({ ...task, options: { url: 'ssh://git@host/acme/web.git' } })).toBe('ssh://host/acme/web.git')
   expect(namedFailure(task, 'refused')).toBe('https://host/acme/web.git: refused')
 })
