@@ -11,41 +11,11 @@ import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import { copyOfRevision } from '../scripts/copy-of-revision.ts'
 import { UserError } from '../src/errors.ts'
-import { BENCHMARKS, type Benchmark } from './list.ts'
+import { benchmarksNamed } from './list.ts'
+import { best, isSlower, rowsOf, timesAsLong } from './support/compared.ts'
 import { type Measured, measured, tableText, titleOf } from './support/measured.ts'
 
-const TIMES_SLOWER = 1.1
 const TRIES = 3
-
-interface Row {
-  readonly name: string
-  readonly isMoreBetter: boolean
-  readonly valueOf: (measured: Measured) => number | undefined
-}
-
-const rowsOf = ({ bounds }: Benchmark): readonly Row[] => [
-  { name: 'seconds', isMoreBetter: false, valueOf: ({ seconds }) => seconds },
-  { name: 'seconds of processors', isMoreBetter: false, valueOf: ({ processorSeconds }) => processorSeconds },
-  ...Object.entries(bounds).map(([figure, { quick }]) => ({
-    name: `ratio of ${figure}`,
-    isMoreBetter: quick.least !== undefined,
-    valueOf: ({ ratios }: Measured) => ratios.get(figure),
-  })),
-]
-
-/** The best of all tries: other work makes a figure worse, never better. Undefined if a commit does not know the figure. */
-function best(row: Row, tries: readonly Measured[]): number | undefined {
-  const values = tries.map(row.valueOf).filter((value) => value !== undefined)
-  if (values.length === 0) return undefined
-  return row.isMoreBetter ? Math.max(...values) : Math.min(...values)
-}
-
-/** 1.2: now takes 1.2 times as long as before. */
-function slower(row: Row, before: readonly Measured[], now: readonly Measured[]): number | undefined {
-  const [then, today] = [best(row, before), best(row, now)]
-  if (!then || !today) return undefined
-  return row.isMoreBetter ? then / today : today / then
-}
 
 export async function run(rest: string[]): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -55,25 +25,24 @@ export async function run(rest: string[]): Promise<void> {
   })
   const [revision] = positionals
   if (!revision) throw new UserError('name the commit to compare with: npm run bench -- compare main')
-  const only = values.only?.split(',')
+  const benchmarks = benchmarksNamed(values.only)
   const folder = copyOfRevision(revision)
   const table = [['benchmark', 'figure', revision, 'now', 'times as long', '']]
   let slow = 0
   try {
-    for (const benchmark of BENCHMARKS.filter(({ name }) => only?.includes(name) ?? true)) {
+    for (const benchmark of benchmarks) {
       console.error(`${titleOf(benchmark)} …`)
       const before: Measured[] = []
       const now: Measured[] = []
       const rows = rowsOf(benchmark)
-      const areSlow = () => rows.some((row) => (slower(row, before, now) ?? 0) > TIMES_SLOWER)
+      const areSlow = () => rows.some((row) => isSlower(timesAsLong(row, before, now)))
       do {
         before.push(await measured(folder, benchmark, true))
         now.push(await measured(dirname(import.meta.dirname), benchmark, true))
       } while (areSlow() && now.length < TRIES)
       for (const row of rows) {
-        const times = slower(row, before, now)
-        const isSlow = times !== undefined && times > TIMES_SLOWER
-        if (isSlow) slow++
+        const times = timesAsLong(row, before, now)
+        if (isSlower(times)) slow++
         const shown = (tries: readonly Measured[]) => best(row, tries)?.toFixed(2) ?? 'none'
         table.push([
           titleOf(benchmark),
@@ -81,7 +50,7 @@ export async function run(rest: string[]): Promise<void> {
           shown(before),
           shown(now),
           times?.toFixed(2) ?? '',
-          isSlow ? 'SLOWER' : '',
+          isSlower(times) ? 'SLOWER' : '',
         ])
       }
     }

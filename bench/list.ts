@@ -1,5 +1,7 @@
 /** Every benchmark, how `bench all --quick` runs it small, and how good each figure has to be. `bench NAME` runs a file of this folder. */
 
+import { unknownName } from '../src/basics/nearest.ts'
+
 export interface Bound {
   readonly most?: number
   readonly least?: number
@@ -55,3 +57,12 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { name: 'workers', quick: ['--boards', '24'], bounds: { workers: least(0.85, 0.6) } },
   { name: 'web', quick: ['--minutes', '0.5'], bounds: { web: most(10, 30) } },
 ]
+
+/** All of them, or those of a list such as `git,workers`. */
+export function benchmarksNamed(only: string | undefined): readonly Benchmark[] {
+  if (only === undefined) return BENCHMARKS
+  const names = new Set(BENCHMARKS.map(({ name }) => name))
+  const wanted = only.split(',')
+  for (const name of wanted) if (!names.has(name)) throw unknownName('benchmark', name, names)
+  return BENCHMARKS.filter(({ name }) => wanted.includes(name))
+}
