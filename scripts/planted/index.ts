@@ -1,7 +1,9 @@
 /** The defects of all rooms. */
 import { alerts } from './alerts.ts'
 import { api } from './api.ts'
+import { backup } from './backup.ts'
 import { basics } from './basics.ts'
+import { cli } from './cli.ts'
 import { configAsCode } from './config-as-code.ts'
 import { controlPlane } from './control-plane.ts'
 import { dashboards } from './dashboards.ts'
@@ -19,7 +21,9 @@ import { web } from './web.ts'
 export const ROOMS: Readonly<Record<string, readonly Plot[]>> = {
   alerts,
   api,
+  backup,
   basics,
+  cli,
   'config-as-code': configAsCode,
   'control-plane': controlPlane,
   dashboards,
