@@ -10,6 +10,7 @@ describe('words that are not plain', () => {
     ['/**\n * Finds the twin of a record.\n */', /src\/a\.ts:2: "twin" is no plain word here: write counterpart/],
     ['const a = <b>What needs a hand</b>', /"needs a hand" is no plain word here: write needs attention/],
     ["const a = 'It is done in part'", /partly done/],
+    ["throw new UserError('Two records are twins: keep one of them.')", /"twins"/],
     ['// First line,\n// of the heirs.', /src\/a\.ts:2: "heirs"/],
   ])('are refused: %j', (text, says) => {
     expect(check(text)).toEqual([expect.stringMatching(says)])
@@ -24,6 +25,7 @@ describe('words that are not plain', () => {
     '// Of course this is meant.',
     "const a = 'http://twin/'",
     'const twin = 1',
+    "const a = ['twin', 'twin a']",
     'const a = `// What ${b}`',
     '/** Unknown fields are refused. */',
   ])('are something else: %j', (text) => {

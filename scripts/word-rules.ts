@@ -79,16 +79,22 @@ export const findDialect = (files: readonly SourceFile[]): string[] =>
       const { path, text } = file
       const inWords = isDocument(path)
         ? findIn(text, 0, WORD, WORDS)
-        : commentsOf(text).flatMap(({ 0: comment, index }) => findInComment(comment, index))
+        : wordedIn(text).flatMap(({ 0: words, index }) => {
+            if (words.startsWith('/')) return findInComment(words, index)
+            return FOR_USERS.test(path) && isSentence(words) ? findIn(words, index, WORD, WORDS) : []
+          })
       return [...inWords, ...findIn(text, 0, PHRASE, PHRASES)].map(
         ({ index, problem }) => `${placeAt(file, index)}: ${problem}`,
       )
     })
 
-/** Comments, without those that are part of a text: an address contains two slashes, and a pattern of paths a star. */
-const commentsOf = (code: string): RegExpExecArray[] =>
-  [
-    ...code.matchAll(
-      /\/\*[\s\S]*?\*\/|(?:\/\/[^\n]*(?:\n\s*\/\/[^\n]*)*)|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g,
-    ),
-  ].filter(([found]) => found.startsWith('/'))
+const FOR_USERS = /^(?:src|web)\/(?!.*\.test\.tsx?$)/
+/** Names and fixed words have fewer words. Statements for the database stand in other quotation marks. */
+const isSentence = (text: string) => /^['"]\S+(?: \S+){3}/.test(text)
+
+/** Comments and texts. A comment within a text is none: an address contains two slashes, and a pattern of paths a star. */
+const wordedIn = (code: string): RegExpExecArray[] => [
+  ...code.matchAll(
+    /\/\*[\s\S]*?\*\/|(?:\/\/[^\n]*(?:\n\s*\/\/[^\n]*)*)|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g,
+  ),
+]
