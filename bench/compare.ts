@@ -31,21 +31,30 @@ export async function run(rest: string[]): Promise<void> {
   let slow = 0
   try {
     for (const benchmark of benchmarks) {
-      console.error(`${titleOf(benchmark)} …`)
+      const title = titleOf(benchmark)
+      console.error(`${title} …`)
       const before: Measured[] = []
       const now: Measured[] = []
       const rows = rowsOf(benchmark)
       const areSlow = () => rows.some((row) => isSlower(timesAsLong(row, before, now)))
-      do {
-        before.push(await measured(folder, benchmark, true))
-        now.push(await measured(dirname(import.meta.dirname), benchmark, true))
-      } while (areSlow() && now.length < TRIES)
+      try {
+        do {
+          before.push(await measured(folder, benchmark, true))
+          now.push(await measured(dirname(import.meta.dirname), benchmark, true))
+        } while (areSlow() && now.length < TRIES)
+      } catch (error) {
+        // A commit may lack a benchmark, or be unable to run it. The others can still be compared.
+        slow++
+        table.push([title, '', '', '', '', 'FAILED'])
+        console.error(error instanceof Error ? error.message : error)
+        continue
+      }
       for (const row of rows) {
         const times = timesAsLong(row, before, now)
         if (isSlower(times)) slow++
         const shown = (tries: readonly Measured[]) => best(row, tries)?.toFixed(2) ?? 'none'
         table.push([
-          titleOf(benchmark),
+          title,
           row.name,
           shown(before),
           shown(now),
@@ -58,6 +67,6 @@ export async function run(rest: string[]): Promise<void> {
     rmSync(folder, { recursive: true, force: true })
   }
   console.log(tableText(table))
-  console.log(`compare: ${slow} rows are slower by more than a tenth than ${revision}`)
+  console.log(`compare: ${slow} rows are slower than ${revision} by more than a tenth, or failed`)
   if (slow > 0) process.exitCode = 1
 }

@@ -4,6 +4,7 @@
  * npm run bench -- compare REF        every benchmark, small, on another commit and on this state of the files
  */
 import { join } from 'node:path'
+import { UserError } from '../src/errors.ts'
 import { BENCHMARKS } from './list.ts'
 
 const [name = '', ...rest] = process.argv.slice(2)
@@ -13,4 +14,10 @@ if (!names.has(name)) {
   process.exit(2)
 }
 const { run } = await import(join(import.meta.dirname, `${name}.ts`))
-await run(rest)
+try {
+  await run(rest)
+} catch (error) {
+  if (!(error instanceof UserError)) throw error
+  console.error(`bench: ${error.message}`)
+  process.exitCode = 2
+}
