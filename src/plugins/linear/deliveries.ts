@@ -64,7 +64,7 @@ export const deliveries: DeliverySpec = {
     events: 'Choose Issues. Others are only noted, since the next run brings them.',
   },
   isSecretOfSource: true,
-  isGenuine: ({ headers, body }, secret) => isSignedBySha256(headers['linear-signature'], body, secret),
+  isGenuine: ({ headers, body }, secret) => isSignedBySha256(headers['linear-signature'], body, secret, ''),
   idOf: ({ headers }) => headers['linear-delivery'] ?? '',
   eventOf: (_delivery, { type, action }) => `${type} ${action}`,
   scopes: ({ data }) =>
