@@ -67,8 +67,9 @@ describe('the schema of the fake', () => {
   })
 })
 
-test.each(
-  Object.entries({ accounts, comments, cycles, issueHistory, states, checkQuery, teams, sampleQuery, ...issues }),
-)('Linear accepts the query %s', (_name, query) => {
+test.each([
+  ...Object.entries({ accounts, comments, cycles, issueHistory, states, checkQuery, teams, sampleQuery }),
+  ...issues.map((query, place) => [`of issues, ${place}`, query] as const),
+])('Linear accepts the query %s', (_name, query) => {
   expect(validate(schema, parse(query)).map(({ message }) => message)).toEqual([])
 })
