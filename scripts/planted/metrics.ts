@@ -9,7 +9,6 @@ export const metrics: readonly Plot[] = [
       ['(new Date(day).getUTCDay() + 6) % 7', 'new Date(day).getUTCDay()'],
       ['(sorted.length - 1) / 2', 'sorted.length / 2'],
       ['>= 0.5', '> 0.5'],
-      ['sorted.length > 1 && ', ''],
       ['days.length >= SHORTEST_MONTH', 'days.length > SHORTEST_MONTH'],
       ['months.length >= HALF_YEAR', 'months.length > HALF_YEAR'],
       ['monthOf(first) === first ? first : monthAfter(first)', 'first'],
