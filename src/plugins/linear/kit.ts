@@ -80,9 +80,5 @@ export function innerList(name: string, fields: string, size: number) {
   }
 }
 
-<<<<<<< HEAD
-/** Records that DevLake collected have names as in Go (`CreatedAt`), and those that we collect have names of Linear. */
-=======
 /** Records that DevLake collected have names as in Go (`CreatedAt`); ours have those of Linear. */
->>>>>>> main
 export const asSent: (record: RawRecord) => RawRecord = camelKeys
