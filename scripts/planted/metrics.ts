@@ -49,7 +49,6 @@ export const metrics: readonly Plot[] = [
     tests: ['src/metrics/calculate/commit-graph.test.ts'],
     defects: [
       ['if (oldest >= 0) mark(oldest, newest)', 'if (oldest > 0) mark(oldest, newest)'],
-      ['for (const commit of touched) marks[commit] = 0', ''],
       ['if (kept === first || parent !== parents[kept - 1]) ', ''],
       ['own.sort((one, other) => shas.compare(one, other))', 'own.sort((one, other) => shas.compare(other, one))'],
       ['if (below + 1 < heap.length && this', 'if (below + 1 < heap.length - 1 && this'],
