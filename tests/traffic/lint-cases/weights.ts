@@ -180,7 +180,7 @@ export const weightsCases = {
       path: 'durationSeconds',
       says: /got 0/,
       bad: () => action((config) => (config.targetGroupStickinessConfig.durationSeconds = 0)),
-      good: () => action(ok),
+      good: () => action((config) => (config.targetGroupStickinessConfig.durationSeconds = 604_800)),
     },
     {
       path: 'enabled',
