@@ -6,7 +6,7 @@ import { byName } from '../by-name.ts'
 import { indexesOf } from '../database/dialect.ts'
 import { duplicateIndex, isDuplicate } from '../database/explain.ts'
 import { missingCell, withoutEndSpaces } from '../database/fit.ts'
-import type { AnyKysely, SchemaWith } from '../database/kysely.ts'
+import { type AnyKysely, knowing, type SchemaWith } from '../database/kysely.ts'
 import type { AnyTable, Column, RowOf } from '../database/table.ts'
 import { RecordError, UserError } from '../errors.ts'
 import type { Settings } from '../plugin-kit/spec/fields.ts'
@@ -118,7 +118,12 @@ export async function insertRows<T extends AnyTable>(
   let batch: Values[] = []
   let characters = 0
   const send = async () => {
-    if (batch.length > 0) await queries.insertInto(table.name).values(batch).execute().catch(refuseDuplicate(table))
+    if (batch.length > 0)
+      await knowing<AnyTable>(queries, table)
+        .insertInto(table.name)
+        .values(batch)
+        .execute()
+        .catch(refuseDuplicate(table))
     batch = []
     characters = 0
   }
@@ -153,10 +158,10 @@ export async function insertRow<T extends AnyTable>(queries: Queries, table: T, 
   if (isNumbered && trial) {
     trial.last--
     const row = { ...newRow(table, values), id: trial.last }
-    await queries.insertInto(table.name).values(row).execute().catch(refuseDuplicate(table))
+    await knowing<AnyTable>(queries, table).insertInto(table.name).values(row).execute().catch(refuseDuplicate(table))
     return trial.last
   }
-  const insert = queries.insertInto(table.name).values(newRow(table, values))
+  const insert = knowing<AnyTable>(queries, table).insertInto(table.name).values(newRow(table, values))
   const isReturned = isNumbered && queries.getExecutor().adapter.supportsReturning
   const result = await (isReturned ? insert.returning('id') : insert).executeTakeFirst().catch(refuseDuplicate(table))
   const { id, insertId } = (result ?? {}) as { id?: number; insertId?: bigint }
@@ -200,13 +205,15 @@ export async function updateRows<T extends AnyTable>(
   values: ValuesOf<T>,
 ): Promise<number> {
   const stamp = table.updatedAt < 0 ? {} : { updated_at: new Date() }
-  let update = queries.updateTable(table.name).set(fitted(table, { ...stamp, ...values }))
+  let update = knowing<AnyTable>(queries, table)
+    .updateTable(table.name)
+    .set(fitted(table, { ...stamp, ...values }))
   for (const condition of conditionsOf(where)) update = update.where(...condition)
   return Number((await update.executeTakeFirstOrThrow().catch(refuseDuplicate(table))).numUpdatedRows)
 }
 
 export async function deleteRows<T extends AnyTable>(queries: Queries, table: T, where: Where<T>): Promise<number> {
-  let statement = queries.deleteFrom(table.name)
+  let statement = knowing<AnyTable>(queries, table).deleteFrom(table.name)
   for (const condition of conditionsOf(where)) statement = statement.where(...condition)
   return Number((await statement.executeTakeFirstOrThrow()).numDeletedRows)
 }
@@ -221,7 +228,7 @@ export async function selectRows<T extends AnyTable>(
   narrow: (query: QueryOf<T>) => Narrowed = (query) => query,
   omitted: readonly string[] = [],
 ): Promise<RowOf<T>[]> {
-  const all = queries.selectFrom(table.name)
+  const all = knowing<AnyTable>(queries, table).selectFrom(table.name)
   const read = table.names.filter((name) => !omitted.includes(name)).map((name) => `${table.name}.${name}`)
   const rows = await narrow(
     (omitted.length === 0 ? all.selectAll(table.name) : all.select(read)) as unknown as QueryOf<T>,
@@ -267,7 +274,7 @@ export async function selectPage<T extends AnyTable>(
   if (items.length < pageSize && (items.length > 0 || page === 1)) {
     return { count: (page - 1) * pageSize + items.length, items }
   }
-  const counted = await narrow(queries.selectFrom(table.name) as unknown as QueryOf<T>)
+  const counted = await narrow(knowing<AnyTable>(queries, table).selectFrom(table.name) as unknown as QueryOf<T>)
     .select((builder) => builder.fn.countAll().as('count'))
     .executeTakeFirstOrThrow()
   return { count: Number(counted.count), items }

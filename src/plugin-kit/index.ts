@@ -1,5 +1,6 @@
 /** Everything that a plugin may import from the kit. */
 
+export { knowing } from '../database/kysely.ts'
 export { among, inPieces, onePiece } from '../database/pieces.ts'
 export type { Joins } from '../database/read.ts'
 export { inChunks } from '../database/read.ts'
