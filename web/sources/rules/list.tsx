@@ -5,7 +5,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { ask } from '../../api/ask.ts'
 import { refresh } from '../../api/queries.ts'
-import { ofSource, type Source } from '../../api/sources.ts'
+import type { Source } from '../../api/sources.ts'
 import { useMay } from '../../frame/sign-in.tsx'
 import { Asked, Empty, Moment, Page } from '../../parts/parts.tsx'
 import { connectionQuestion, useScopes, useSource } from '../asked.ts'
@@ -76,7 +76,7 @@ function RuleList({ source, connectionId }: RuleListProps) {
                         </tr>
                       </thead>
                       <tbody>
-                        {(all as unknown as readonly RuleConfig[]).map((config) => (
+                        {all.map((config) => (
                           <Row
                             key={config.id}
                             source={source}
@@ -114,21 +114,21 @@ interface RowProps {
 function Row({ source, connectionId, config, users }: RowProps) {
   const { plugin } = source
   const may = useMay('admin')
-  const path = { connectionId }
-  const reread = () => refresh(ofSource('GET /plugins/github/connections/{connectionId}/scope-configs', plugin))
+  const path = { plugin, connectionId }
+  const reread = () => refresh('GET /plugins/{plugin}/connections/{connectionId}/scope-configs')
   const failed = ({ message }: Error) => notifications.show({ color: 'red', title: 'Not deleted', message })
   const bringBack = useMutation({
     mutationFn: () =>
-      ask(ofSource('POST /plugins/github/connections/{connectionId}/scope-configs', plugin), {
+      ask('POST /plugins/{plugin}/connections/{connectionId}/scope-configs', {
         path,
-        body: config as unknown as { name: string },
+        body: config,
       }),
     onSuccess: reread,
     onError: ({ message }) => notifications.show({ color: 'red', title: 'Not brought back', message }),
   })
   const remove = useMutation({
     mutationFn: () =>
-      ask(ofSource('DELETE /plugins/github/connections/{connectionId}/scope-configs/{scopeConfigId}', plugin), {
+      ask('DELETE /plugins/{plugin}/connections/{connectionId}/scope-configs/{scopeConfigId}', {
         path: { ...path, scopeConfigId: config.id },
       }),
     onSuccess: async () => {
