@@ -1,5 +1,6 @@
 /** Everything that a plugin may import from the kit. */
 
+export { checkPattern, compilePattern, type Pattern } from '../basics/user-patterns.ts'
 export { knowing } from '../database/kysely.ts'
 export { among, inPieces, onePiece } from '../database/pieces.ts'
 export type { Joins } from '../database/read.ts'
@@ -7,7 +8,6 @@ export { inChunks } from '../database/read.ts'
 export { rowShape } from '../database/rows.ts'
 export { parseTime } from '../database/time.ts'
 export { retrying, update, write } from '../database/write.ts'
-export { checkPattern, compilePattern, type Pattern } from '../user-patterns.ts'
 export { definePlugin } from './define/define-plugin.ts'
 export { definePushSource } from './define/define-push-source.ts'
 export { requireLogin } from './define/required-fields.ts'

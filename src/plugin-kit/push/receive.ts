@@ -2,12 +2,12 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { withBareAddresses } from '../../address-secrets.ts'
 import type { Database } from '../../database/database.ts'
 import { knowing } from '../../database/kysely.ts'
 import { inLine } from '../../database/line.ts'
 import { retrying, write } from '../../database/write.ts'
 import { UnavailableError, UserError } from '../../errors.ts'
+import { withBareAddresses } from '../../secrets/address-secrets.ts'
 import { quarantine } from '../raw/quarantine.ts'
 import { rawTable } from '../raw/raw-table.ts'
 import type { Entity, EntityTask } from '../spec/entity.ts'

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { ExpressionBuilder } from 'kysely'
-import { FINISHED, QUEUED } from '../../control-plane/states.ts'
+import { FINISHED, QUEUED } from '../../control-plane/runs/states.ts'
 import { deleteRows, findRow, insertRow, type Queries, selectRows, updateRows } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
 import { isDuplicate } from '../../database/explain.ts'
