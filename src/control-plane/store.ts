@@ -9,7 +9,6 @@ import { missingCell, withoutEndSpaces } from '../database/fit.ts'
 import { type AnyKysely, knowing, type SchemaWith } from '../database/kysely.ts'
 import type { AnyTable, Column, RowOf } from '../database/table.ts'
 import { RecordError, UserError } from '../errors.ts'
-import type { Settings } from '../plugin-kit/spec/fields.ts'
 import { fieldName } from '../plugin-kit/spec/fields.ts'
 
 export interface Paged {
@@ -31,6 +30,13 @@ export type Ids = readonly number[] | SelectQueryBuilder<never, never, { id: num
 /** Names that DevLake spells differently from the rule. */
 const SPELT: Readonly<Record<string, string>> = byName({ html_url: 'HTMLUrl', parent_github_id: 'parentId' })
 const publicNames = new Map<string, string>(Object.entries(SPELT))
+/** The type of the name that `publicName` gives a column of a table of Weir itself. */
+export type PublicName<Name extends string> = Name extends `_${string}`
+  ? Name
+  : Name extends `${infer Head}_${infer Tail}`
+    ? `${Head}${Capitalize<PublicName<Tail>>}`
+    : Name
+type PublicRow<T extends AnyTable> = { readonly [Name in keyof RowOf<T> & string as PublicName<Name>]: RowOf<T>[Name] }
 /** `deployment_pattern` → `deploymentPattern`; origin columns keep their names. */
 export function publicName(column: string): string {
   const known = publicNames.get(column)
@@ -68,11 +74,11 @@ export function decodeRow<T extends AnyTable>(table: T, row: Record<string, unkn
   return decoded as RowOf<T>
 }
 
-export function publicRow(table: AnyTable, row: Record<string, unknown>): Settings {
+export function publicRow<T extends AnyTable>(table: T, row: Record<string, unknown>): PublicRow<T> {
   const { names, publicNames, blank } = knownLayout(table)
   const whole = { ...blank }
   for (let index = 0; index < names.length; index++) whole[publicNames[index] as string] = row[names[index] as string]
-  return whole
+  return whole as PublicRow<T>
 }
 
 /** Checks values and fits them to their columns. A value that cannot be stored is an error of the sender. */

@@ -84,7 +84,7 @@ export function projectService(
         })),
         blueprint,
         ...(lastPipeline && { lastPipeline }),
-      } as unknown as Project
+      }
     })
   }
 
