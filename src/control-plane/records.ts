@@ -8,11 +8,7 @@ import { receipts } from '../plugin-kit/raw/receipts.ts'
 import type { Settings } from '../plugin-kit/spec/fields.ts'
 import { pipelines, subtasks, tasks } from '../system/pipelines.ts'
 import { blueprintConnections, blueprints, projectMetricSettings, projects } from '../system/projects.ts'
-import { shownColumns } from './shown-columns.ts'
-
-/** Nobody changes a record that was read. */
-type Fixed<T> = T extends Date ? T : T extends object ? { readonly [Name in keyof T]: Fixed<T[Name]> } : T
-type Shown<Schema extends z.ZodType> = Fixed<z.infer<Schema>>
+import { type Shown, shownColumns } from './shown-columns.ts'
 
 const timeOrNull = z.date().nullable()
 const status = z.enum(TASK_STATUSES)

@@ -3,7 +3,11 @@ import { z } from 'zod'
 import type { AnyTable, Column, RowOf } from '../database/table.ts'
 import { type PublicName, publicName } from './store.ts'
 
-type Shown<T extends AnyTable> = {
+/** Nobody changes a record that was read. */
+type Fixed<T> = T extends Date ? T : T extends object ? { readonly [Name in keyof T]: Fixed<T[Name]> } : T
+export type Shown<Schema extends z.ZodType> = Fixed<z.infer<Schema>>
+
+type Columns<T extends AnyTable> = {
   [Name in keyof RowOf<T> & string as PublicName<Name>]: z.ZodType<RowOf<T>[Name]>
 }
 
@@ -21,7 +25,7 @@ const KINDS: Record<Column['kind'], z.ZodType> = {
 }
 
 /** Numbers of tables that sources fill may be larger than JavaScript's: `bigint` describes those. */
-export const shownColumns = <T extends AnyTable>({ names, columns }: T, bigint: z.ZodType = KINDS.bigint): Shown<T> =>
+export const shownColumns = <T extends AnyTable>({ names, columns }: T, bigint: z.ZodType = KINDS.bigint): Columns<T> =>
   Object.fromEntries(
     names.map((name) => {
       const { kind, missing } = columns[name] as Column
@@ -29,4 +33,4 @@ export const shownColumns = <T extends AnyTable>({ names, columns }: T, bigint: 
       const schema = kind === 'bigint' ? bigint : KINDS[kind]
       return [publicName(name), missing === 'null' && !isAny ? schema.nullable() : schema]
     }),
-  ) as Shown<T>
+  ) as Columns<T>

@@ -8,6 +8,7 @@ import type { Mapping, OwnField } from '../api/description.ts'
 import { question, refresh } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Empty, Page } from '../parts/parts.tsx'
+import { ACTIONS, CardTable } from '../parts/table.tsx'
 import './data.css'
 import { fillNow } from './fill.ts'
 
@@ -30,26 +31,11 @@ export function FieldsPage() {
               collected, and every issue has it: in queries, exports and dashboards, now and after every run.
             </Empty>
           ) : (
-            <div className="card scroll">
-              <table className="plain">
-                <thead>
-                  <tr>
-                    <th>Field</th>
-                    <th>Table</th>
-                    <th>Type</th>
-                    <th>Filled by</th>
-                    <th>
-                      <span className="unseen">Actions</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {all.map((field) => (
-                    <FieldRow key={`${field.table} ${field.columnName}`} field={field} may={may} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <CardTable heads={['Field', 'Table', 'Type', 'Filled by', ACTIONS]}>
+              {all.map((field) => (
+                <FieldRow key={`${field.table} ${field.columnName}`} field={field} may={may} />
+              ))}
+            </CardTable>
           )
         }
       </Asked>

@@ -7,8 +7,7 @@ import {
   revokeSharedDashboard,
   type SharedDashboard,
   shareDashboard,
-  sharedByToken,
-} from '../../control-plane/dashboards/shared-dashboards.ts'
+  sharedByToken, sharedDashboardRecord } from '../../control-plane/dashboards/shared-dashboards.ts'
 import type { Dashboard } from '../../dashboards/dashboard.ts'
 import { dora } from '../../dashboards/definitions/dora.ts'
 import { rangeBefore, rangeOfText } from '../../dashboards/range.ts'
@@ -24,7 +23,6 @@ import {
   publicDashboard,
   publicPanelQuery,
   rowsRecord,
-  sharedDashboardRecord,
   sharedToken,
 } from '../contract/dashboards.ts'
 import { answerPanel, choiceOf, choiceWith, recordOf } from '../dashboard-choice.ts'

@@ -1,3 +1,4 @@
+import { ACTIONS, Table } from '../../parts/table.tsx'
 import './rules.css'
 import { Button } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
@@ -66,29 +67,19 @@ function RuleList({ source, connectionId }: RuleListProps) {
               <>
                 {all.length > 0 && (
                   <div className="card scroll" style={{ marginBottom: 16 }}>
-                    <table className="plain">
-                      <thead>
-                        <tr>
-                          <th>Rules</th>
-                          <th>Apply to</th>
-                          <th>Changed</th>
-                          <th aria-label="Actions" />
-                        </tr>
-                      </thead>
-                      <tbody>
-                        {all.map((config) => (
-                          <Row
-                            key={config.id}
-                            source={source}
-                            connectionId={connectionId}
-                            config={config}
-                            users={shown
-                              .filter(({ scopeConfigId }) => scopeConfigId === config.id)
-                              .map(({ name }) => name)}
-                          />
-                        ))}
-                      </tbody>
-                    </table>
+                    <Table heads={['Rules', 'Apply to', 'Changed', ACTIONS]}>
+                      {all.map((config) => (
+                        <Row
+                          key={config.id}
+                          source={source}
+                          connectionId={connectionId}
+                          config={config}
+                          users={shown
+                            .filter(({ scopeConfigId }) => scopeConfigId === config.id)
+                            .map(({ name }) => name)}
+                        />
+                      ))}
+                    </Table>
                   </div>
                 )}
                 <Assumed source={source} bare={bare.map(({ name }) => name)} hasRules={all.length > 0} />
