@@ -25,7 +25,7 @@ export const plan = z
   )
   .meta({ id: 'Plan', description: 'Stages run one after another; the tasks of one stage run at the same time.' })
 
-/** Of a record that contains something encrypted. */
+/** Present when a part of the record cannot be read, for example because it was encrypted with another key. */
 export const problem = z
   .object({ fields: z.array(z.string()), message: z.string() })
   .meta({ id: 'Problem', description: 'Which parts cannot be read, and are left empty here; and what to do about it.' })

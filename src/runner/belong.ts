@@ -11,7 +11,7 @@ interface Belonging {
   readonly about: AboutServer
   readonly tellStandstill: TellStandstill | undefined
   readonly log: Logger
-  /** What the log says when others took this process for dead. */
+  /** The line of the log when others took this process for dead. */
   readonly lost: string
   /** Ends what this process does under its old name. */
   endAll(): Promise<unknown>

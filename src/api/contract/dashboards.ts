@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type AnnotationKind, KINDS, MOST_ANNOTATIONS } from '../../dashboards/annotations.ts'
 import { sharedDashboardRecord, values } from '../../control-plane/dashboards/shared-dashboards.ts'
+import { type AnnotationKind, KINDS, MOST_ANNOTATIONS } from '../../dashboards/annotations.ts'
 import { bounded, moment } from '../../plugin-kit/spec/request-values.ts'
 import { time, timeOrNull } from './common.ts'
 
@@ -48,7 +48,7 @@ export const dashboardRecord = dashboardSummary.extend({
   missingField: z
     .object({ name: z.string(), title: z.string(), table: z.string() })
     .nullable()
-    .meta({ description: 'A field of your own that it reads and that no table has yet. Null: nothing is missing.' }),
+    .meta({ description: 'A custom field that it reads and that no table has yet. Null: nothing is missing.' }),
   range: range
     .extend({ before: range.meta({ description: 'The period of the same length right before, for comparison.' }) })
     .meta({ description: 'The requested range as absolute times.' }),

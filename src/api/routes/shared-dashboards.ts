@@ -7,7 +7,9 @@ import {
   revokeSharedDashboard,
   type SharedDashboard,
   shareDashboard,
-  sharedByToken, sharedDashboardRecord } from '../../control-plane/dashboards/shared-dashboards.ts'
+  sharedByToken,
+  sharedDashboardRecord,
+} from '../../control-plane/dashboards/shared-dashboards.ts'
 import type { Dashboard } from '../../dashboards/dashboard.ts'
 import { dora } from '../../dashboards/definitions/dora.ts'
 import { rangeBefore, rangeOfText } from '../../dashboards/range.ts'

@@ -13,7 +13,17 @@ import {
 import { blueprintTicks, wantedCalculations } from '../../system/runs.ts'
 import { deletePlans, LONGEST_SHOWN, readPlans, type StoredPlans, writePlans } from '../plan/stored-plans.ts'
 import type { Blueprint, BlueprintConnection } from '../records.ts'
-import { deleteRows, findRow, type Ids, insertRow, insertRows, publicRow, type Queries, selectRows, updateRows } from '../store.ts'
+import {
+  deleteRows,
+  findRow,
+  type Ids,
+  insertRow,
+  insertRows,
+  publicRow,
+  type Queries,
+  selectRows,
+  updateRows,
+} from '../store.ts'
 import { laterThan } from '../versions.ts'
 
 export type BlueprintRow = RowOf<typeof blueprints>

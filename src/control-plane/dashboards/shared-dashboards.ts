@@ -1,10 +1,10 @@
 /** Links by which anybody may look at one dashboard with fixed values, until they are revoked. */
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { bounded } from '../../plugin-kit/spec/request-values.ts'
 import type { Database } from '../../database/database.ts'
 import type { RowOf } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
+import { bounded } from '../../plugin-kit/spec/request-values.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import { sharedDashboards } from '../../system/dashboards.ts'
 import { type Actor, recordChange } from '../audit/record.ts'
