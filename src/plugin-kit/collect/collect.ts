@@ -125,7 +125,7 @@ async function dropCollected(
 ): Promise<SubtaskResult> {
   const raw = rawTable(entity.spec.raw as string)
   await forgetCollector(database, { raw_table: raw.name, params })
-  await removeRecords({ database, raw, params }, descendantsOf(plugin, entity, context.scope), sql`1 = 1`)
+  await removeRecords({ database, raw, params }, descendantsOf(plugin, entity), sql`1 = 1`)
   return NOTHING
 }
 
@@ -139,7 +139,7 @@ function recordsOfRun(
   hasOlder: boolean,
 ) {
   const raw = rawTable(entity.spec.raw as string)
-  const descendants = descendantsOf(plugin, entity, context.scope)
+  const descendants = descendantsOf(plugin, entity)
   return {
     database,
     raw,

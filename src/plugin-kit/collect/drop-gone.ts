@@ -13,9 +13,9 @@ import { strangersIn } from './identity.ts'
 /** Deletes records that did not come again. Called when everything that had to be asked for was asked for. */
 export async function dropGone(collection: Collection): Promise<void> {
   const { entity, spec, task, raw, run, tally } = collection
-  const { database, params, plugin, context } = task
+  const { database, params, plugin } = task
   const records = { database, raw, params }
-  const descendants = descendantsOf(plugin, entity, context.scope)
+  const descendants = descendantsOf(plugin, entity)
   const remove = (condition: RawBuilder<unknown>) => removeRecords(records, descendants, condition)
   if (spec.isForAll && tally.refused.size === 0) {
     const mark = tally.isUnchanged ? 0 : run.rawMark

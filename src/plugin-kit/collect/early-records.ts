@@ -43,7 +43,7 @@ export const isForeign = ({ entities }: PluginSpec, raw: string): boolean =>
  */
 export async function confirmEarly({ entity, spec, task, raw, before, run, tally }: Collection): Promise<void> {
   if (!before.hasEarly) return
-  const { database, params, plugin, context } = task
+  const { database, params, plugin } = task
   const made = new Set(extractedTables(entity).map(({ name }) => name))
   const notes = (await readAll(database, { table: earlyRecords, where: { params } })).filter(
     ({ raw_table, tool_table }) => raw_table === raw.name || (made.has(tool_table) && isForeign(plugin, raw_table)),
@@ -52,7 +52,7 @@ export async function confirmEarly({ entity, spec, task, raw, before, run, tally
   const from = run.isFull || !run.since ? undefined : reachOf(lookBackOf(spec, run), run.since)
   // The collection only proves that a record is gone if it looked that far back.
   const isLookedFor = ({ listed_at }: EarlyRecord) => !from || (listed_at !== null && listed_at >= from)
-  const descendants = descendantsOf(plugin, entity, context.scope)
+  const descendants = descendantsOf(plugin, entity)
   for (const [name, some] of Map.groupBy(notes.filter(isLookedFor), ({ raw_table }) => raw_table)) {
     const place = { database, raw: rawTable(name.slice('_raw_'.length)), params }
     const own = name === raw.name ? descendants : { ...descendants, kin: [] }

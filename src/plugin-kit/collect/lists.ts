@@ -1,7 +1,6 @@
 /** The lists of a collector: one, or one for each row of a tool table or date window; and records that were not final. */
-import { readRows } from '../../database/read.ts'
-import type { AnyRow } from '../../database/table.ts'
 import { groupOf, numberedOf } from '../spec/collect.ts'
+import { inputRows } from '../task/input-rows.ts'
 import { openBorrowing } from './borrow.ts'
 import { type Collection, type List, listOfMany } from './collection.ts'
 import { newIn } from './new-rows.ts'
@@ -23,17 +22,11 @@ async function* rowsOf(collection: Collection): AsyncGenerator<List> {
   const { entity, spec, task, base, run, tally, reaches } = collection
   const numbered = numberedOf(spec)
   const forEach = spec.forEach!
-  const { table, joins, where, only, input, atOnce, changedBy, tellsChange } = forEach
-  const { scope, connectionId } = task.context
+  const { only, input, atOnce, changedBy, tellsChange } = forEach
   // Kept as text and without the rest of their rows: hundreds of thousands of inputs may wait here for their turn.
   const inputs = new Set<string>()
-  const rows = readRows(task.database, {
-    table,
-    ...(joins && { joins }),
-    where: { connection_id: connectionId, ...(where?.(scope) ?? entity.scopeWhere(table, scope)) },
-    ...(changedBy && addsToLast(run) && { condition: await newIn({ ...forEach, changedBy }, task, run) }),
-  })
-  for await (const row of rows as AsyncIterable<AnyRow>) {
+  const isNew = changedBy && addsToLast(run) ? await newIn({ ...forEach, changedBy }, task, run) : undefined
+  for await (const row of inputRows(task.database, task, entity, forEach, isNew)) {
     const group = groupOf(spec, input(row))
     if (only && !only(row)) tally.unwanted.add(group)
     else if (numbered?.newest && isUpToDate(numbered.newest(row), reaches.get(group), run.timeAfter))
@@ -70,18 +63,12 @@ const addsToLast = (run: CollectRun): run is CollectRun & { readonly since: Date
 /** Inputs of lists that earlier runs asked for without success, if their rows still exist; one array for each list. */
 async function missingInputs(collection: Collection): Promise<unknown[][]> {
   const { entity, spec, task, tally } = collection
-  const { table, joins, where, only, input } = spec.forEach!
-  const { scope, connectionId } = task.context
+  const { only, input } = spec.forEach!
   const lists = collection.missing.filter((gap) => gap.input !== null)
   if (lists.length === 0) return []
   const wanted = new Set(lists.flatMap((gap) => [gap.input].flat().map(orderedText)))
   const found = new Map<string, unknown>()
-  const rows = readRows(task.database, {
-    table,
-    ...(joins && { joins }),
-    where: { connection_id: connectionId, ...(where?.(scope) ?? entity.scopeWhere(table, scope)) },
-  })
-  for await (const row of rows as AsyncIterable<AnyRow>) {
+  for await (const row of inputRows(task.database, task, entity, spec.forEach!)) {
     const asked = input(row)
     const text = orderedText(asked)
     if (wanted.has(text) && (only?.(row) ?? true)) found.set(text, asked)

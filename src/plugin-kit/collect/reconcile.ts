@@ -171,8 +171,8 @@ async function referringTo(
 }
 
 async function removeGone({ entity, task, raw }: Collection, gone: readonly string[]): Promise<void> {
-  const { database, params, plugin, context } = task
-  const descendants = descendantsOf(plugin, entity, context.scope)
+  const { database, params, plugin } = task
+  const descendants = descendantsOf(plugin, entity)
   for (const keys of inPieces(gone)) {
     await removeRecords(
       { database, raw, params },
