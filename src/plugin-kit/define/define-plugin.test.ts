@@ -62,7 +62,7 @@ describe('definePlugin refuses', () => {
 
   it('tables of another plugin, and raw tables that are not named after this one', () => {
     expect(() => definePlugin({ ...sampleSpec, name: 'simple' })).toThrow(
-      "has the table _tool_sample_issue_labels, which is not named after the plugin: write pluginKit('simple').",
+      "Labels is made by the kit of sample, whose tables are not those of this plugin: write pluginKit('simple').",
     )
     expect(() => define(withSpec(first, { raw: 'sampel_things' }), ...others)).toThrow(
       `${first.spec.label} keeps its records in _raw_sampel_things, which is not named after the plugin: begin \`raw\` with sample_.`,

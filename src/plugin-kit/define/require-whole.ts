@@ -3,6 +3,7 @@ import type { Joins } from '../../database/read.ts'
 import type { AnyTable } from '../../database/table.ts'
 import { FatalError } from '../../errors.ts'
 import { extractedTables } from '../raw/descendants.ts'
+import { rawName } from '../raw/raw-table.ts'
 import type { AnyCollectSpec, AnyForEach } from '../spec/collect.ts'
 import type { Entity, Owned } from '../spec/entity.ts'
 import type { PluginSpec } from '../spec/plugin.ts'
@@ -39,19 +40,18 @@ function problemOfCollect({ spec: { label, raw, collect } }: Entity): string | u
   return undefined
 }
 
-/** Names of tables begin with the name of the plugin, or of the one that it works for. */
+/** Raw tables are named after the plugin or the one that it works for, so that two tools never share one by accident. */
 function problemOfNames(entity: Entity, plugin: PluginSpec): string | undefined {
+  const { kit } = entity
   const { label, raw } = entity.spec
   const names = [plugin.name, ownerOf(plugin).name]
-  const isOwn = (name: string, start: string) => names.some((each) => name.startsWith(`${start}${each}_`))
-  const strange = extractedTables(entity).find(({ name }) => !isOwn(name, '_tool_'))
-  if (strange)
-    return `${label} has the table ${strange.name}, which is not named after the plugin: write pluginKit('${plugin.name}').`
-  if (raw && !isOwn(raw, ''))
-    return `${label} keeps its records in _raw_${raw}, which is not named after the plugin: begin \`raw\` with ${plugin.name}_.`
+  if (!names.includes(kit))
+    return `${label} is made by the kit of ${kit}, whose tables are not those of this plugin: write pluginKit('${plugin.name}').`
+  if (raw && !names.some((name) => raw.slice(0, name.length + 1) === `${name}_`))
+    return `${label} keeps its records in ${rawName(raw)}, which is not named after the plugin: begin \`raw\` with ${plugin.name}_.`
   const other = plugin.entities.find((each) => each !== entity && each.spec.raw === raw && each.spec.collect)
   if (raw && other && entity.spec.collect)
-    return `${label} and ${other.spec.label} both collect into _raw_${raw}: name a raw table for each of them.`
+    return `${label} and ${other.spec.label} both collect into ${rawName(raw)}: name a raw table for each of them.`
   return undefined
 }
 

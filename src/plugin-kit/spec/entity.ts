@@ -115,6 +115,8 @@ interface EntitySpec<Collect, Extract, Convert> {
   readonly convert?: Convert
 }
 export interface Entity extends ScopeColumns {
+  /** The name of the plugin whose kit made it. */
+  readonly kit: string
   readonly table: AnyTable
   readonly spec: EntitySpec<AnyCollectSpec, AnyExtractSpec, AnyConvertSpec>
 }
@@ -202,7 +204,7 @@ export function pluginKit(plugin: string) {
           ExtractSpec<Scope, Config, E, Input>,
           ConvertSpec<T, J, L, Scope, Config>
         >,
-      ): Entity => ({ table, spec, ...owned })
+      ): Entity => ({ kit: plugin, table, spec, ...owned })
     },
   }
 }

@@ -2,15 +2,21 @@
 
 import { createHash } from 'node:crypto'
 import { type Expression, type SqlBool, sql } from 'kysely'
-import type { Database } from '../../database/database.ts'
-import { among, inPieces } from '../../database/pieces.ts'
-import { readRows } from '../../database/read.ts'
-import type { AnyValue } from '../../database/table.ts'
-import { write } from '../../database/write.ts'
-import { collectorLatestState } from '../../system/state.ts'
-import type { PageState } from '../http/index.ts'
-import { collectCheckpoints, collectEtags, collectReaches, collectRuns, collectStates } from '../raw/collect-tables.ts'
-import type { Reach } from '../spec/collect.ts'
+import type { Database } from '../../../database/database.ts'
+import { among, inPieces } from '../../../database/pieces.ts'
+import { readRows } from '../../../database/read.ts'
+import type { AnyValue } from '../../../database/table.ts'
+import { write } from '../../../database/write.ts'
+import { collectorLatestState } from '../../../system/state.ts'
+import type { PageState } from '../../http/index.ts'
+import {
+  collectCheckpoints,
+  collectEtags,
+  collectReaches,
+  collectRuns,
+  collectStates,
+} from '../../raw/collect-tables.ts'
+import type { Reach } from '../../spec/collect.ts'
 import type { Before } from './before.ts'
 import { beginningOf, type CollectWindow, decideWindow, type Marks, type Policy } from './run-window.ts'
 

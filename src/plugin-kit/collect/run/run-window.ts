@@ -1,5 +1,5 @@
 /** Decides what a run asks for: everything, or the changes since a time. */
-import { earlier } from '../raw/gaps.ts'
+import { earlier } from '../../raw/gaps.ts'
 
 export interface Policy {
   readonly fullSync: boolean

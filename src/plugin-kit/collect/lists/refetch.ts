@@ -1,11 +1,11 @@
 /** Records that were not final when they came are asked for again, singly or several at once. */
 import { sql } from 'kysely'
-import { readAll } from '../../database/read.ts'
-import type { AnyRow, RawRecord } from '../../database/table.ts'
-import { singlePage } from '../http/index.ts'
-import { type AnyCollectSpec, type AnyRefetch, groupOf, pagingOf } from '../spec/collect.ts'
-import { type Collection, contextOf, type List, listOfMany } from './collection.ts'
-import { inputKey } from './run.ts'
+import { readAll } from '../../../database/read.ts'
+import type { AnyRow, RawRecord } from '../../../database/table.ts'
+import { singlePage } from '../../http/index.ts'
+import { type AnyCollectSpec, type AnyRefetch, groupOf, pagingOf } from '../../spec/collect.ts'
+import { type Collection, contextOf, type List, listOfMany } from '../collection.ts'
+import { inputKey } from '../run/run.ts'
 
 /** How far back one page of the newest stored rows goes, in milliseconds since 1970. */
 export const reachOfPage = (collection: Collection, by: string): Promise<number> =>
