@@ -3,7 +3,7 @@
  * rows that have changed.
  */
 import { type RawBuilder, sql } from 'kysely'
-import { byName } from '../../../by-name.ts'
+import { byName } from '../../../basics/by-name.ts'
 import type { Database } from '../../../database/database.ts'
 import { conditions } from '../../../database/read.ts'
 import type { AnyTable } from '../../../database/table.ts'
