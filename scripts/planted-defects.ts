@@ -3,9 +3,9 @@
  * finds is printed, and the exit code is 1. node scripts/planted-defects.ts [REVISION] [NAME …]
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { copyOf } from './revision-copy.ts'
 
 interface Defect {
   readonly name: string
@@ -81,22 +81,12 @@ const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a page is taken for stored before it is',
-    file: 'src/plugin-kit/collect/page-store.ts',
+    file: 'src/plugin-kit/collect/pages/page-store.ts',
     instead: 'for (const { done } of group) done.reject(error)',
     put: 'for (const { done } of group) done.resolve()',
     tests: ['tests/collect/faults.test.ts', 'tests/plugin-kit/collect.test.ts'],
   },
 ]
-
-const root = dirname(import.meta.dirname)
-
-function copyOf(revision: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-planted-'))
-  execFileSync('git', ['clone', '--quiet', '--shared', '--no-checkout', root, folder])
-  execFileSync('git', ['checkout', '--quiet', revision], { cwd: folder })
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  return folder
-}
 
 function areGreen(folder: string, { file, tests }: Defect): boolean {
   const build = "import('./scripts/build-web.mjs').then(({ ensureWebBuilt }) => ensureWebBuilt())"
