@@ -200,3 +200,6 @@ export function listOfMany<Item>(items: readonly Item[], listOf: (items: readonl
   const cutInTwo = () => [listOfMany(items.slice(0, middle), listOf), listOfMany(items.slice(middle), listOf)]
   return { ...listOf(items), ...(items.length > 1 && { cutInTwo }) }
 }
+
+export const batchesOf = <Item>(items: readonly Item[], size: number): (readonly Item[])[] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size))

@@ -8,16 +8,18 @@ export function openReceipt() {
   return async (collection: Collection, status: Receipt['status'], message: string): Promise<void> => {
     const { spec, task, subtaskKey, client, raw, key, run, tally, clock } = collection
     // If both runs are complete, the receipt of the second run must not hide the numbers of the first.
-    const before = status === 'complete' && last?.status === 'complete' ? last : undefined
+    const isSecond = status === 'complete' && last?.status === 'complete'
+    const own = { expected: tally.expected ?? null, received: tally.received, since: run.since }
+    const { expected, received, since }: typeof own = isSecond && last ? last : own
     last = {
       plugin: subtaskKey.plugin,
       ...key,
       subtask: subtaskKey.subtask,
       status,
       message,
-      expected: before ? before.expected : (tally.expected ?? null),
-      received: before ? before.received : tally.received,
-      since: before ? before.since : run.since,
+      expected,
+      received,
+      since,
       until: clock.startedAt(),
       stored: await countRaw(task, raw),
       requests: client.usage.requests,

@@ -14,8 +14,7 @@ import type { HttpRequest } from '../../http/index.ts'
 import { removeRecords } from '../../raw/raw-mirror.ts'
 import { type Reconcile, recordKey } from '../../spec/collect.ts'
 import { openRememberedText } from '../../task/remembered-text.ts'
-import type { Collection, List } from '../collection.ts'
-import { contextOf } from '../collection.ts'
+import { batchesOf, type Collection, contextOf, type List } from '../collection.ts'
 import { collectList } from '../pages/collect-list.ts'
 import { isOlder } from '../pages/records.ts'
 import { inputKey } from '../run/run.ts'
@@ -183,11 +182,7 @@ async function askFor(collection: Collection, { named }: Reconcile, keys: readon
     request: named.request(some, contextOf(collection, null)),
     ...(named.paging && { paging: named.paging }),
   })
-  await eachSideBySide([...batches(keys, named.atOnce)].map(listOf), concurrency, task.signal, (list, signal) =>
+  await eachSideBySide(batchesOf(keys, named.atOnce).map(listOf), concurrency, task.signal, (list, signal) =>
     collectList(collection, list, signal),
   )
-}
-
-function* batches<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
-  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
 }

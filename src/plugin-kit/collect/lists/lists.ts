@@ -11,10 +11,10 @@ import { isRawTable, rawName } from '../../raw/raw-table.ts'
 import { type Again, type AnyCollectSpec, type AnyForEach, groupOf, isAppending } from '../../spec/collect.ts'
 import type { SourceTask } from '../../spec/plugin.ts'
 import { inputRows } from '../../task/input-rows.ts'
-import { type Collection, type List, listOfMany } from '../collection.ts'
+import { batchesOf, type Collection, type List, listOfMany } from '../collection.ts'
 import { inputReach, isSameReach } from '../run/reaches.ts'
 import { type CollectRun, inputKey } from '../run/run.ts'
-import type { LastRun, Marks } from '../run/run-window.ts'
+import type { Marks } from '../run/run-window.ts'
 import { openBorrowing } from './borrow.ts'
 import { unfinishedLists } from './refetch.ts'
 
@@ -29,11 +29,10 @@ export async function* listsOf(collection: Collection): AsyncGenerator<List> {
 async function* rowsOf(collection: Collection): AsyncGenerator<List> {
   const { entity, spec, way, task, base, run, inputs: groups, reaches } = collection
   const forEach = spec.forEach!
-  const { only, input, atOnce, changedBy, tellsChange } = forEach
+  const { only, input, atOnce, tellsChange } = forEach
   // Kept as text and without the rest of their rows: hundreds of thousands of inputs may wait here for their turn.
   const inputs = new Set<string>()
-  const isNew = changedBy && addsToLast(run) ? await newIn({ ...forEach, changedBy }, task, run) : undefined
-  for await (const row of inputRows(task.database, task, entity, forEach, isNew)) {
+  for await (const row of inputRows(task.database, task, entity, forEach, await newIn(forEach, task, run))) {
     const group = groupOf(spec, input(row))
     const known = reaches.get(group)
     if (only && !only(row)) groups.unwanted.add(group)
@@ -56,17 +55,11 @@ async function* rowsOf(collection: Collection): AsyncGenerator<List> {
     }
     return
   }
-  const all = [...inputs].map((text) => JSON.parse(text))
-  const batches = Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>
-    all.slice(index * size, (index + 1) * size),
-  )
-  for (const some of [...batches, ...missing]) {
+  const all = [...inputs].map((text): unknown => JSON.parse(text))
+  for (const some of [...batchesOf(all, size), ...missing]) {
     yield listOfMany<unknown>(some, (items) => ({ kind: 'list', key: inputKey(items), input: items, stored: null }))
   }
 }
-
-const addsToLast = (run: CollectRun): run is CollectRun & { readonly since: Date; readonly last: LastRun } =>
-  run.since !== null && run.last !== null
 
 /** Inputs of lists that earlier runs asked for without success, if their rows still exist; one array for each list. */
 async function missingInputs(collection: Collection): Promise<unknown[][]> {
@@ -106,10 +99,11 @@ const LONGEST_RUN = 24 * 3_600_000
  * asked for again in any case are added.
  */
 async function newIn(
-  { table, joins = {}, changedBy, again }: AnyForEach & { readonly changedBy: string },
+  { table, joins = {}, changedBy, again }: AnyForEach,
   { database, params, plugin }: SourceTask,
-  { since, last, openedAt }: CollectRun & { readonly since: Date; readonly last: LastRun },
+  { since, last, openedAt }: CollectRun,
 ) {
+  if (!changedBy || !since || !last) return undefined
   const from = new Date(since.getTime() - (again?.within ?? 0))
   const changed = sql`${sql.ref(`t.${changedBy}`)} >= ${from}`
   // If a list is read completely in every run, all its records arrive each time. Then only rows that did not exist before are new.
