@@ -150,10 +150,21 @@ interface Finding {
 }
 type Findings = Map<string, Finding>
 const ofPlugin = (path: string) => /src\/plugins\/((?:mistake|without)-\w+)\//.exec(path)?.[1]
-const firstLine = (text: string) => text.replace(/^\w*Error: /, '').split('\n')[0] ?? ''
+const firstLine = (text: string) =>
+  text
+    .trim()
+    .replace(/^\w*Error: /, '')
+    .split('\n')[0] ?? ''
 
 function findByTypes(folder: string, found: Findings): void {
-  write(folder, 'tsconfig.mistakes.json', JSON.stringify({ extends: './tsconfig.json', include: ['src/plugins/*-*'] }))
+  write(
+    folder,
+    'tsconfig.mistakes.json',
+    JSON.stringify({
+      extends: './tsconfig.json',
+      include: ['src/plugins/mistake-*/**/*.ts', 'src/plugins/without-*/**/*.ts'],
+    }),
+  )
   const tsc = join(folder, 'node_modules/typescript/bin/tsc')
   const { stdout } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.mistakes.json'], {
     cwd: folder,
