@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { blockOf, EXAMPLES, exampleFiles } from '../src/cli/new-source/document.ts'
-import { copyOf } from './revision-copy.ts'
+import { copyOfRevision } from './copy-of-revision.ts'
 
 interface Mistake {
   readonly name: string
@@ -207,7 +207,7 @@ function findByTests(folder: string, found: Findings): void {
 }
 
 const [revision = 'HEAD'] = process.argv.slice(2)
-const folder = copyOf(revision)
+const folder = copyOfRevision(revision)
 try {
   plant(folder)
   const found: Findings = new Map()

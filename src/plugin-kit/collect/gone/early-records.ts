@@ -64,7 +64,7 @@ export async function confirmEarly({
   const isLookedFor = ({ listed_at }: EarlyRecord) => !from || (listed_at !== null && listed_at >= from)
   for (const [name, some] of Map.groupBy(notes.filter(isLookedFor), ({ raw_table }) => raw_table)) {
     const place = { database, raw: rawTable(name.slice('_raw_'.length)), params }
-    const own = name === raw.name ? descendants : { ...descendants, kin: [] }
+    const own = name === raw.name ? descendants : { ...descendants, related: [] }
     for (const ids of inPieces(some.map(({ raw_id }) => raw_id)))
       await removeRecords(place, own, among(sql.ref('id'), ids))
   }
