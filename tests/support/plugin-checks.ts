@@ -1,4 +1,4 @@
-/** What a plugin's declaration promises, held against a fake vendor. Each check returns what is wrong, one sentence each. */
+/** Holds the declaration of a plugin against a fake vendor. Each check returns what is wrong, one sentence each. */
 import { type Expression, type SqlBool, sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
 import { parseExactBytes } from '../../src/database/exact-json.ts'
@@ -11,6 +11,7 @@ import type { AnyCollectSpec } from '../../src/plugin-kit/spec/collect.ts'
 import { type AnyExtractContext, type Entity, subtaskName } from '../../src/plugin-kit/spec/entity.ts'
 import { valueAt } from '../../src/plugin-kit/spec/json.ts'
 import { finderOf } from '../../src/plugin-kit/spec/lookups.ts'
+import { wholeConnection } from '../../src/plugin-kit/spec/ownership.ts'
 import type { SourceTask } from '../../src/plugin-kit/spec/plugin.ts'
 import { readerOf } from '../../src/plugin-kit/transform/record-reader.ts'
 
@@ -94,17 +95,14 @@ const isFilled = ({ origin, createdAt, updatedAt }: AnyTable, position: number):
   position === createdAt || position === updatedAt || (origin >= 0 && position >= origin && position < origin + 4)
 
 /** A table into which the fake brings no row: nothing shows that the code for it is right. */
-export async function emptyTables(task: SourceTask): Promise<string[]> {
-  const { plugin, params, database } = task
+export async function emptyTables({ plugin, database }: SourceTask): Promise<string[]> {
   const made = plugin.entities.flatMap((entity) => [
     ...(entity.spec.raw ? extractedTables(entity) : []),
     ...convertedTables(entity),
   ])
   const empty: string[] = []
-  for (const table of new Set(made)) {
-    const own = table.origin < 0 ? undefined : sql`_raw_data_params = ${params}`
-    if ((await count(database, table, own)) === 0) empty.push(`${table.name}: no record of the fake makes a row of it`)
-  }
+  for (const table of new Set(made))
+    if ((await count(database, table)) === 0) empty.push(`${table.name}: no record of the fake makes a row of it`)
   return empty
 }
 
@@ -162,9 +160,8 @@ export async function brokenReferences({ plugin, database }: SourceTask): Promis
 export function unpagedCollectors(task: SourceTask, requests: ReadonlyMap<string, readonly string[]>): string[] {
   return collectorsOf(task).flatMap(({ spec, name }) => {
     if ((spec.paging ?? singlePage) === singlePage) return []
-    const asked = new Set(requests.get(name))
-    const paths = [...asked].map((address) => address.split('?')[0])
-    return new Set(paths).size < asked.size ? [] : [`${name}: no list of the fake has a second page`]
+    const paths = (requests.get(name) ?? []).map((address) => address.split('?')[0])
+    return new Set(paths).size < paths.length ? [] : [`${name}: no list of the fake has a second page`]
   })
 }
 
@@ -196,8 +193,11 @@ const collectorsOf = ({ plugin }: SourceTask): { readonly spec: AnyCollectSpec; 
   )
 
 /** Everything that a scope has brought, to see that another scope changes nothing of it. */
-export async function rowsOfScope({ plugin, params, database }: SourceTask): Promise<RowsByTable> {
-  const tables = new Set(plugin.entities.flatMap((entity) => [...extractedTables(entity), ...convertedTables(entity)]))
+export async function rowsOfScope(task: SourceTask): Promise<RowsByTable> {
+  const { plugin, params, database } = task
+  const tablesOf = (entity: Entity) => [...extractedTables(entity), ...convertedTables(entity)]
+  const shared = new Set(plugin.entities.filter((entity) => isShared(task, entity)).flatMap(tablesOf))
+  const tables = new Set(plugin.entities.flatMap(tablesOf)).difference(shared)
   const found: RowsByTable = {}
   for (const table of tables) {
     if (table.origin < 0) continue
@@ -208,3 +208,9 @@ export async function rowsOfScope({ plugin, params, database }: SourceTask): Pro
   }
   return found
 }
+
+/** Rows such as people belong to the connection: the scope that was collected last has them. */
+const isShared = ({ plugin }: SourceTask, { table, spec }: Entity): boolean =>
+  spec.collect?.isForAll === true ||
+  spec.convert?.where === wholeConnection ||
+  (plugin.referred ?? []).some((each) => each.table === table)

@@ -56,6 +56,8 @@ export interface VendorCase extends Scope {
   readonly start: () => Promise<FakeSource>
   /** Another scope of the same connection, with records of its own. */
   readonly other: Scope
+  /** Columns, tables and collectors (for second pages) that another test of the plugin proves: the fake need not. */
+  readonly unproven?: readonly string[]
   /** Ids of all scopes that the vendor offers, in the vendor's order. */
   readonly remote?: readonly string[]
   readonly rows: Rows
@@ -173,7 +175,7 @@ export function describeFixtures(plugin: Plugin, folder: string): void {
 }
 
 /** Collects two scopes from a fake of the vendor, the first of them twice, and once more after a refusal. */
-export function describeVendor({ plugin, connection, start, remote, rows, other, ...scope }: VendorCase): void {
+export function describeVendor({ plugin, connection, start, remote, rows, other, unproven = [], ...scope }: VendorCase): void {
   describeEachDatabase(`${plugin.name}: a fake vendor`, (test: TestDatabase) => {
     const steps = ['collect', 'extract', 'convert']
     let fake: FakeSource
@@ -219,9 +221,12 @@ export function describeVendor({ plugin, connection, start, remote, rows, other,
     it('is collected and converted', () => expectRows(test.database, { _weir_gaps: [], _weir_quarantine: [], ...rows }))
 
     it('has a record for everything that the plugin reads', async () => {
-      expectNone(await columnsWithoutValue(task))
-      expectNone(await emptyTables(task))
-      expectNone(unpagedCollectors(task, requests))
+      const missing = [
+        ...(await columnsWithoutValue(task)),
+        ...(await emptyTables(task)),
+        ...unpagedCollectors(task, requests),
+      ]
+      expectNone(missing.filter((problem) => !unproven.some((name) => problem.startsWith(`${name}:`))))
     })
 
     it('becomes rows that have keys, a scope and what they refer to', async () => {

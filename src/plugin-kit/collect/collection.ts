@@ -48,7 +48,7 @@ export interface List {
   readonly isCapped?: boolean
 }
 
-/** What a collection has counted and found so far. */
+/** The counts and findings of a collection so far. */
 export interface Tally {
   received: number
   expected: number | undefined
@@ -74,7 +74,7 @@ export interface Tally {
 export interface Way {
   /** Those records of a page that the last run has not read. */
   readonly wanted: (reading: Reading, at: PageState, records: readonly unknown[]) => readonly unknown[]
-  /** Of these, the records that have changed since. Absent: all of them. */
+  /** Leaves out wanted records that have not changed since. Absent: none. */
   readonly changed?: ((reading: Reading, records: readonly unknown[]) => readonly unknown[]) | undefined
   /** Added to a request, so that the source sends only changes. */
   readonly filter?: (since: Date, context: AnyCollectContext) => Query

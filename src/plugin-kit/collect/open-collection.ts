@@ -14,7 +14,7 @@ import { type CollectRun, openRun } from './run/run.ts'
 import { createSourceClock, type StartOver } from './run/source-clock.ts'
 import { wayOf } from './ways/way-of.ts'
 
-/** What a collection is about. */
+/** The part of a collection that its caller knows. */
 interface Subject extends Pick<Collection, 'entity' | 'spec' | 'task' | 'subtaskKey' | 'client' | 'base'> {}
 
 /** `again`: why the run starts again, with what it asks for instead. */

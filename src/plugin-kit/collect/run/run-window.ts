@@ -13,7 +13,7 @@ export interface Policy {
 export type Marks = Readonly<Record<string, number>>
 
 /** The previous run, to which this one adds changes. */
-export interface LastRun {
+interface LastRun {
   /** By the source's clock. */
   readonly sourceStartedAt: Date
   /** By our clock; null if another version made that run. */
