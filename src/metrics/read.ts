@@ -11,7 +11,6 @@ import { type Metric, type MetricFilter, REASONS, type Reason } from './metric.t
 import { type LeftOut, NO_DEPLOYMENT_IN_RANGE, type NoData, nothingCounts } from './no-data.ts'
 import { inParts } from './parts.ts'
 import { readGrades } from './read-grades.ts'
-import { NO_CATEGORY_FIELD } from './service-incidents.ts'
 import { placeIn, stacked } from './stacked.ts'
 import { isSaidInCounts, valueInWords } from './value-words.ts'
 import type { Asked, Whole } from './whole.ts'
@@ -105,7 +104,7 @@ export async function readMetrics(
     metric,
     filters,
     (own, some) => readTogether(database, own, some, isExplained),
-    () => ({ ...NO_VALUE, counted: 0, total: 0, leftOut: [], grades: [], noData: NO_CATEGORY_FIELD }),
+    (_, noData) => ({ ...NO_VALUE, counted: 0, total: 0, leftOut: [], grades: [], noData }),
   )
 }
 

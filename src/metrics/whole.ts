@@ -1,8 +1,10 @@
 /** Several projects that are read as one: a group, all projects, or those in which a team works. */
 import type { Database } from '../database/database.ts'
 import type { Metric, MetricFilter } from './metric.ts'
+import type { NoData } from './no-data.ts'
 import { DEFAULT_POLICY, type Policy } from './policy.ts'
-import { categoryTable, serviceOf } from './service-incidents.ts'
+import { categoryTable, NO_CATEGORY_FIELD, serviceOf } from './service-incidents.ts'
+import { FEW_PEOPLE, hasFewPeople } from './teams.ts'
 
 /** Its items are those of all parts. An item of several projects counts once. */
 export interface Whole extends Omit<MetricFilter, 'project'> {
@@ -17,7 +19,7 @@ export type Asked = MetricFilter | Whole
 
 export const partsOf = (asked: Asked): readonly MetricFilter[] => ('parts' in asked ? asked.parts : [asked])
 export const projectsOf = (asked: Asked): string[] => partsOf(asked).map(({ project }) => project)
-export const asWhole = (asked: Asked): Whole => ('parts' in asked ? asked : { ...asked, parts: [asked] })
+const asWhole = (asked: Asked): Whole => ('parts' in asked ? asked : { ...asked, parts: [asked] })
 
 /** Everything that a filter says apart from its project, as one text. */
 const rulesOf = ({ project: _, ...rest }: MetricFilter): string => JSON.stringify(rest)
@@ -77,11 +79,19 @@ const isOfService = (metric: Metric, filter: Pick<MetricFilter, 'policy'>): bool
 const needsCategory = (metric: Metric, filter: MetricFilter): boolean =>
   isOfService(metric, filter) && serviceOf(filter).categories !== null
 
-/** Leaves out the parts for which the database lacks a column that the metric needs. Null if none is left. */
-export async function readable(database: Database, metric: Metric, asked: Asked): Promise<Whole | null> {
+interface Readable {
+  /** What can be read of it: without the parts for which the database lacks a column that the metric needs. */
+  readonly whole: Whole | null
+  /** Why nothing can be read, if that is so. */
+  readonly noData: NoData
+}
+
+export async function readable(database: Database, metric: Metric, asked: Asked): Promise<Readable> {
   const whole = asWhole(asked)
-  if (!whole.parts.some((part) => needsCategory(metric, part))) return whole
-  if ((await categoryTable(database)) !== undefined) return whole
+  if (whole.team !== undefined && (await hasFewPeople(database, whole.team))) return { whole: null, noData: FEW_PEOPLE }
+  const noData = NO_CATEGORY_FIELD
+  if (!whole.parts.some((part) => needsCategory(metric, part))) return { whole, noData }
+  if ((await categoryTable(database)) !== undefined) return { whole, noData }
   const parts = whole.parts.filter((part) => !needsCategory(metric, part))
-  return parts.length === 0 ? null : { ...whole, parts }
+  return { whole: parts.length === 0 ? null : { ...whole, parts }, noData }
 }
