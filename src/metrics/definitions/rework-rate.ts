@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { isOneOf } from '../calculate/calculation.ts'
 import type { Metric, MetricQuery } from '../metric.ts'
-import { arrivalOf } from '../rollouts.ts'
+import { arrivalOf } from '../policy/rollouts.ts'
 import { deploymentItems } from './deployment-items.ts'
 
 /** Finds deployments that brought a revert, a hotfix, or a pull request that names a bug or an incident. */
