@@ -2,9 +2,9 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import type { PlacedPanel, ViewedDashboard } from '../control-plane/dashboards/own-dashboards.ts'
 import { requireProject } from '../control-plane/groups/whole.ts'
-import type { PlacedPanel, ViewedDashboard } from '../control-plane/own-dashboards.ts'
-import { policyOfProject } from '../control-plane/project-policy.ts'
+import { policyOfProject } from '../control-plane/projects/project-policy.ts'
 import type { Dashboard, Panel } from '../dashboards/dashboard.ts'
 import { type Range, rangeBefore, rangeOfText } from '../dashboards/range.ts'
 import { type Choice, readPanel } from '../dashboards/read.ts'

@@ -1,9 +1,10 @@
 /** Makes the groups, the targets and the switch of personal views the same as in a file. */
+
+import { shortName } from '../basics/nearest.ts'
 import { readGroupTree } from '../control-plane/groups/group-tree.ts'
 import { createGroup, getGroup, updateGroup } from '../control-plane/groups/groups.ts'
 import { ownTargets, setTarget, type TargetOwner } from '../control-plane/groups/targets.ts'
 import { arePersonalViewsOn, switchPersonalViews } from '../control-plane/people/personal-views.ts'
-import { shortName } from '../nearest.ts'
 import { change } from './change.ts'
 import type { Path } from './config-file.ts'
 import type { Reconciling } from './context.ts'

@@ -1,7 +1,7 @@
 /** Reads a metric for several filters whose policies may need different statements. */
 import type { Database } from '../database/database.ts'
+import type { NoData } from './findings/no-data.ts'
 import type { Material, Metric, MetricFilter, Reading } from './metric.ts'
-import type { NoData } from './no-data.ts'
 import { type Asked, isMixed, metricOf, readable, type Whole } from './whole.ts'
 
 const READING: Readonly<Record<Reading, string>> = {

@@ -1,7 +1,7 @@
 /** Compares a value with its target. */
 import type { TargetAnswer } from './answer/answer.ts'
 import type { Metric } from './metric.ts'
-import { valueInWords } from './value-words.ts'
+import { valueInWords } from './words/value-words.ts'
 
 interface SetTarget {
   readonly value: number

@@ -1,7 +1,7 @@
 /** Teams that are large enough for numbers. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import type { NoData } from './no-data.ts'
+import type { NoData } from './findings/no-data.ts'
 
 /** A number of fewer people says too much of each of them. */
 export const FEWEST_PEOPLE = 5

@@ -1,9 +1,9 @@
 /** Several projects that are read as one: a group, all projects, or those in which a team works. */
 import type { Database } from '../database/database.ts'
+import type { NoData } from './findings/no-data.ts'
 import type { Metric, MetricFilter } from './metric.ts'
-import type { NoData } from './no-data.ts'
-import { DEFAULT_POLICY, type Policy } from './policy.ts'
-import { categoryTable, NO_CATEGORY_FIELD, serviceOf } from './service-incidents.ts'
+import { DEFAULT_POLICY, type Policy } from './policy/policy.ts'
+import { categoryTable, NO_CATEGORY_FIELD, serviceOf } from './service/service-incidents.ts'
 import { FEW_PEOPLE, hasFewPeople } from './teams.ts'
 
 /** Its items are those of all parts. An item of several projects counts once. */

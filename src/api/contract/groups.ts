@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LONGEST_GROUP_NAME } from '../../control-plane/groups/groups.ts'
-import { LONGEST_PROJECT_NAME } from '../../control-plane/projects.ts'
+import { LONGEST_PROJECT_NAME } from '../../control-plane/projects/projects.ts'
 import { bounded, example } from '../../plugin-kit/spec/request-values.ts'
 import { time, timeOrNull } from './common.ts'
 
@@ -48,12 +48,9 @@ export const targetBody = z
   .strictObject({
     ...owner,
     metric: bounded(100),
-    value: z
-      .number()
-      .nullable()
-      .meta({
-        description: 'In the unit of the metric: 0.15 for 15 %, minutes for times. Null takes the target away.',
-      }),
+    value: z.number().nullable().meta({
+      description: 'In the unit of the metric: 0.15 for 15 %, minutes for times. Null takes the target away.',
+    }),
   })
   .meta(example({ project: 'shop', metric: 'change-lead-time', value: null }))
 const targetRecord = z.object({

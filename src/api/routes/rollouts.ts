@@ -1,5 +1,5 @@
 import { requireProject } from '../../control-plane/groups/whole.ts'
-import { policyOfProject } from '../../control-plane/project-policy.ts'
+import { policyOfProject } from '../../control-plane/projects/project-policy.ts'
 import { selectRows } from '../../control-plane/store.ts'
 import { numberChanges } from '../../domain/rollouts.ts'
 import type { ChangedKey } from '../../metrics/calculate/number-changes.ts'

@@ -1,11 +1,12 @@
 /** Groups of projects: listing them, and changes, each of which is recorded. */
+
+import { shortName } from '../../basics/nearest.ts'
 import type { Database } from '../../database/database.ts'
 import { retrying } from '../../database/write.ts'
 import { UserError } from '../../errors.ts'
-import { shortName } from '../../nearest.ts'
 import { groupProjects, projectGroups, targets } from '../../system/groups.ts'
 import { type Action, type Actor, recordChange } from '../audit/record.ts'
-import { checkName } from '../connections.ts'
+import { checkName } from '../connections/connections.ts'
 import { deleteRows, insertRow, insertRows, type Queries, selectRows, updateRows } from '../store.ts'
 import { ChangedError, isStale, laterThan } from '../versions.ts'
 import {

@@ -1,8 +1,9 @@
 /** Creates and changes groups as a file says, completely or not at all. */
+
+import { shortName } from '../../basics/nearest.ts'
 import type { Database } from '../../database/database.ts'
 import { retrying } from '../../database/write.ts'
 import { UserError } from '../../errors.ts'
-import { shortName } from '../../nearest.ts'
 import type { Actor } from '../audit/record.ts'
 import type { GroupLine } from './group-file.ts'
 import { readGroupTree } from './group-tree.ts'

@@ -1,9 +1,9 @@
 /** Finds the accounts in tools that belong to one person. */
 import { sql } from 'kysely'
+import { shortName } from '../../basics/nearest.ts'
 import type { Database } from '../../database/database.ts'
 import { among, onePiece } from '../../database/pieces.ts'
 import { UserError } from '../../errors.ts'
-import { shortName } from '../../nearest.ts'
 
 export interface Person {
   readonly name: string

@@ -2,12 +2,21 @@
  * Computes the metrics of projects in the one way that all pages and interfaces use. Grades are given only where there is
  * something to grade.
  */
-import type { Metric } from '../metrics/metric.ts'
-import { NO_INCIDENTS, NONE_HAPPENED, type NoData } from '../metrics/no-data.ts'
-import { type Bucket, type Explanation, NO_VALUE, type Point, readManySeries, readMetrics } from '../metrics/read.ts'
-import { NO_CATEGORY_FIELD } from '../metrics/service-incidents.ts'
-import { unknownWords } from '../metrics/service-words.ts'
-import { type Asked, metricOf, partsOf, projectsOf } from '../metrics/whole.ts'
+
+import { NO_INCIDENTS, NONE_HAPPENED, type NoData } from '../../metrics/findings/no-data.ts'
+import type { Metric } from '../../metrics/metric.ts'
+import {
+  type Bucket,
+  type Explanation,
+  NO_VALUE,
+  type Point,
+  readManySeries,
+  readMetrics,
+} from '../../metrics/read/read.ts'
+import { NO_CATEGORY_FIELD } from '../../metrics/service/service-incidents.ts'
+import { unknownWords } from '../../metrics/service/service-words.ts'
+import { type Asked, metricOf, partsOf, projectsOf } from '../../metrics/whole.ts'
+import type { ServiceContext } from '../services.ts'
 import { projectsWithoutIncidents } from './incident-sources.ts'
 
 export type Measured = Pick<ServiceContext, 'database' | 'plugins'>

@@ -1,11 +1,11 @@
-import type { Database } from '../database/database.ts'
-import { writeRollouts } from '../metrics/calculate/rollouts.ts'
-import { DEFAULT_POLICY, type Policy, policyOf } from '../metrics/policy.ts'
-import { requireRules } from '../metrics/rollout-rules.ts'
-import { FOUR_KEYS } from '../plugins/index.ts'
-import { projectMetricSettings } from '../system/projects.ts'
-import { metricOption } from './plan/metric-plans.ts'
-import { findRow, type Queries, selectRows } from './store.ts'
+import type { Database } from '../../database/database.ts'
+import { writeRollouts } from '../../metrics/calculate/rollouts.ts'
+import { DEFAULT_POLICY, type Policy, policyOf } from '../../metrics/policy/policy.ts'
+import { requireRules } from '../../metrics/policy/rollout-rules.ts'
+import { FOUR_KEYS } from '../../plugins/index.ts'
+import { projectMetricSettings } from '../../system/projects.ts'
+import { metricOption } from '../plan/metric-plans.ts'
+import { findRow, type Queries, selectRows } from '../store.ts'
 
 /** The `policy` in the options of a project for its four keys. */
 const policyIn = (option: unknown): Policy => policyOf((metricOption(option).policy ?? {}) as Record<string, unknown>)

@@ -2,19 +2,14 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { namesService } from '../blame.ts'
-import type { Sql } from '../calculate/calculation.ts'
+import { isOneOf, type Sql } from '../calculate/calculation.ts'
 import { deploymentFrequency } from '../definitions/deployment-frequency.ts'
-import type { Metric, MetricFilter } from '../metric.ts'
+import type { Metric } from '../metric.ts'
 import { placeIn, stacked } from '../read/stacked.ts'
+import { partsOf, projectsOf, type Whole } from '../whole.ts'
 import { type Grade, gradeOf, REPORTS } from './benchmarks.ts'
-import { namesService } from './blame.ts'
-import { isOneOf, type Sql } from './calculate/calculation.ts'
-import { deploymentFrequency } from './definitions/deployment-frequency.ts'
 import { deploymentEvidence, type Evidence, knowsIncidents, type NoGrade, noGradeOf } from './evidence.ts'
 import type { Frequency } from './frequency.ts'
-import type { Metric } from './metric.ts'
-import { placeIn, stacked } from './stacked.ts'
-import { partsOf, projectsOf, type Whole } from './whole.ts'
 
 interface Graded {
   readonly grades: readonly Grade[]

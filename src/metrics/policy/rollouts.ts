@@ -1,8 +1,8 @@
 /** How statements count a rollout that several rows report: only the row that represents it counts. */
 import { sql } from 'kysely'
-import { rollouts } from '../domain/rollouts.ts'
-import { isOneOf, type Projects, type Sql } from './calculate/calculation.ts'
-import type { Expressed } from './metric.ts'
+import { rollouts } from '../../domain/rollouts.ts'
+import { isOneOf, type Projects, type Sql } from '../calculate/calculation.ts'
+import type { Expressed } from '../metric.ts'
 import type { Policy } from './policy.ts'
 
 /** The project of a deployment, and the policy that says how it is counted. */

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
-import type { Database } from '../database/database.ts'
-import type { Metric } from './metric.ts'
-import { DEFAULT_POLICY, type NamedPolicy, type Policy } from './policy.ts'
+import type { Database } from '../../database/database.ts'
+import type { Metric } from '../metric.ts'
+import { DEFAULT_POLICY, type NamedPolicy, type Policy } from '../policy/policy.ts'
+import { type Asked, readable, withPolicy } from '../whole.ts'
 import type { Explanation, MetricValue } from './read.ts'
 import { itemsOf } from './stacked.ts'
-import { type Asked, readable, withPolicy } from './whole.ts'
 
 interface PolicyValue extends Omit<MetricValue, 'frequency'> {
   readonly policy: string

@@ -1,11 +1,11 @@
 /** Details of an item that people want to see beside its number: names, the commit of a SHA, and which deployment caused which incident. */
 import { sql } from 'kysely'
-import type { Database } from '../database/database.ts'
-import { among, readByKeys } from '../database/pieces.ts'
-import { blameOf } from './blame.ts'
-import { type Item, type Metric, TABLE_OF } from './metric.ts'
-import { withNames } from './names.ts'
-import { type Asked, alike, metricOf } from './whole.ts'
+import type { Database } from '../../database/database.ts'
+import { among, readByKeys } from '../../database/pieces.ts'
+import { blameOf } from '../blame.ts'
+import { type Item, type Metric, TABLE_OF } from '../metric.ts'
+import { withNames } from '../names.ts'
+import { type Asked, alike, metricOf } from '../whole.ts'
 
 /** The deployment of an incident, or an incident of a deployment. */
 interface Linked {

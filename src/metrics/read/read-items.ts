@@ -1,11 +1,11 @@
 /** Reads the rows behind a number: those that count, those that count against it, and those left out. */
 import { sql } from 'kysely'
-import type { Database } from '../database/database.ts'
-import { UserError } from '../errors.ts'
-import type { Sql } from './calculate/calculation.ts'
-import type { Item, Metric, Reason } from './metric.ts'
+import type { Database } from '../../database/database.ts'
+import { UserError } from '../../errors.ts'
+import type { Sql } from '../calculate/calculation.ts'
+import type { Item, Metric, Reason } from '../metric.ts'
+import { type Asked, metricOf, readable } from '../whole.ts'
 import { itemsOf } from './stacked.ts'
-import { type Asked, metricOf, readable } from './whole.ts'
 
 interface ItemQuery {
   /** `counted`; `against`, which is the part of `counted` that counts against the number; a reason; or undefined for all. */

@@ -1,8 +1,8 @@
 /** Says how many items a number is made of. It is shown beside the number, so that a median of two incidents is not taken for one of two hundred. */
-import { counted } from '../counted.ts'
-import type { Material, Metric, MetricFilter, Reason } from './metric.ts'
+import { counted } from '../../basics/counted.ts'
+import type { Material, Metric, MetricFilter, Reason } from '../metric.ts'
+import { type Asked, metricOf } from '../whole.ts'
 import type { Explanation } from './read.ts'
-import { type Asked, metricOf } from './whole.ts'
 
 /** Reasons of items that could count if more were known. All other reasons leave out items that the question is not about. */
 const COULD_COUNT: ReadonlySet<Reason> = new Set([

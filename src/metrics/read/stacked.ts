@@ -1,9 +1,9 @@
 /** Combines the items of a metric for several filters into one statement. */
 import { sql } from 'kysely'
-import type { Database } from '../database/database.ts'
-import type { Sql } from './calculate/calculation.ts'
-import { ITEM_COLUMNS, type Metric } from './metric.ts'
-import { type Asked, alike, partsOf, underPolicy } from './whole.ts'
+import type { Database } from '../../database/database.ts'
+import type { Sql } from '../calculate/calculation.ts'
+import { ITEM_COLUMNS, type Metric } from '../metric.ts'
+import { type Asked, alike, partsOf, underPolicy } from '../whole.ts'
 
 /** Selects the items of one project, or of several, of which each item counts once. */
 export function itemsOf({ dialect }: Database, metric: Metric, asked: Asked, isExplained = false): Sql {
