@@ -127,7 +127,6 @@ const itemRoutes: Routes = (api, { database }) => {
             reply,
             [
               'kind',
-              'project',
               'id',
               'at',
               'value',
@@ -141,6 +140,7 @@ const itemRoutes: Routes = (api, { database }) => {
               'rawId',
               'repositoryName',
               'accountName',
+              'project',
             ],
             items,
           )
