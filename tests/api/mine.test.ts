@@ -15,7 +15,8 @@ import { describeEachDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const DAY = 86_400_000
-const ago = (days: number) => new Date(Math.floor(Date.now() / 1000) * 1000 - days * DAY)
+const NOW = Math.floor(Date.now() / 1000) * 1000
+const ago = (days: number) => new Date(NOW - days * DAY)
 const ADMIN = 'the-token-of-an-admin'
 
 const pull = (id: string, author: string, more = {}) =>

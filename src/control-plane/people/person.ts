@@ -46,7 +46,9 @@ export async function findPerson(
     sql`user_id`,
     onePiece(people.map(({ id }) => id)),
   )}`
-  const alike = sql`select id from accounts where ${isAccount}`
+  // An account that nobody has assigned belongs to the person of its address.
+  const addresses = people.flatMap(({ email }) => (email === '' ? [] : [email.toLowerCase()]))
+  const alike = sql`select id from accounts where ${isAccount} or ${among(sql`lower(email)`, onePiece(addresses))}`
   const { rows: accounts } = await sql<{ id: string }>`select distinct id from (${owned} union ${alike}) own
     order by id`.execute(kysely)
   if (accounts.length === 0) throw unknown(asked)
