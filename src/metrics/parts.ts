@@ -2,7 +2,7 @@
 import type { Database } from '../database/database.ts'
 import type { NoData } from './findings/no-data.ts'
 import type { Material, Metric, MetricFilter, Reading } from './metric.ts'
-import { type Asked, isMixed, metricOf, readable, type Whole } from './whole.ts'
+import { type Asked, isMixed, metricOf, readable, type Whole, whyUnreadable } from './whole.ts'
 
 const READING: Readonly<Record<Reading, string>> = {
   known: '',
@@ -50,7 +50,7 @@ const countingOf = ({ madeOf }: Metric, { policy }: Pick<MetricFilter, 'policy'>
 
 /** Tells whether the database has the column that the metric needs. */
 export const canRead = async (database: Database, metric: Metric, asked: Asked): Promise<boolean> =>
-  (await readable(database, metric, asked)).whole !== null
+  (await readable(database, metric, asked)) !== null
 
 /** Reads together all filters whose policies use the same statement. `nothing` gives the result for those that cannot be read. */
 export async function inParts<Result>(
@@ -63,9 +63,12 @@ export async function inParts<Result>(
   const results: Result[] = []
   const known = await Promise.all(filters.map((filter) => readable(database, metric, filter)))
   const fine: { place: number; whole: Whole; own: Metric }[] = []
-  for (const [place, { whole, noData }] of known.entries()) {
+  for (const [place, whole] of known.entries()) {
     if (whole) fine.push({ place, whole, own: metricOf(metric, whole) })
-    else results[place] = nothing(filters[place] as Asked, noData)
+    else {
+      const asked = filters[place] as Asked
+      results[place] = nothing(asked, await whyUnreadable(database, asked))
+    }
   }
   const ways = Map.groupBy(fine, ({ own }) => `${own.name} ${own.summary} ${own.definition}`)
   for (const entries of ways.values()) {

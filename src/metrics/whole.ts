@@ -79,19 +79,19 @@ const isOfService = (metric: Metric, filter: Pick<MetricFilter, 'policy'>): bool
 const needsCategory = (metric: Metric, filter: MetricFilter): boolean =>
   isOfService(metric, filter) && serviceOf(filter).categories !== null
 
-interface Readable {
-  /** What can be read of it: without the parts for which the database lacks a column that the metric needs. */
-  readonly whole: Whole | null
-  /** Why nothing can be read, if that is so. */
-  readonly noData: NoData
+/**
+ * Leaves out the parts for which the database lacks a column that the metric needs. Null if none is left, or if it is about too
+ * few people.
+ */
+export async function readable(database: Database, metric: Metric, asked: Asked): Promise<Whole | null> {
+  const whole = asWhole(asked)
+  if (whole.team !== undefined && (await hasFewPeople(database, whole.team))) return null
+  if (!whole.parts.some((part) => needsCategory(metric, part))) return whole
+  if ((await categoryTable(database)) !== undefined) return whole
+  const parts = whole.parts.filter((part) => !needsCategory(metric, part))
+  return parts.length === 0 ? null : { ...whole, parts }
 }
 
-export async function readable(database: Database, metric: Metric, asked: Asked): Promise<Readable> {
-  const whole = asWhole(asked)
-  if (whole.team !== undefined && (await hasFewPeople(database, whole.team))) return { whole: null, noData: FEW_PEOPLE }
-  const noData = NO_CATEGORY_FIELD
-  if (!whole.parts.some((part) => needsCategory(metric, part))) return { whole, noData }
-  if ((await categoryTable(database)) !== undefined) return { whole, noData }
-  const parts = whole.parts.filter((part) => !needsCategory(metric, part))
-  return { whole: parts.length === 0 ? null : { ...whole, parts }, noData }
-}
+/** Why nothing of it is readable. */
+export const whyUnreadable = async (database: Database, { team }: Pick<Asked, 'team'>): Promise<NoData> =>
+  team !== undefined && (await hasFewPeople(database, team)) ? FEW_PEOPLE : NO_CATEGORY_FIELD

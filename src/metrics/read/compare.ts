@@ -36,8 +36,8 @@ const byPolicy = (asked: Asked, policy: Policy): Asked =>
   withPolicy(asked, ({ issueCategories, component }) => ({ ...policy, issueCategories, component }))
 
 async function countDiffering(database: Database, metric: Metric, asked: Asked): Promise<number> {
-  const { whole: own } = await readable(database, metric, asked)
-  const { whole: standard } = await readable(database, metric, byPolicy(asked, DEFAULT_POLICY))
+  const own = await readable(database, metric, asked)
+  const standard = await readable(database, metric, byPolicy(asked, DEFAULT_POLICY))
   if (!own || !standard) return 0
   const counted = (filter: Asked) =>
     sql`select kind, id, value from (${itemsOf(database, metric, filter)}) item where reason is null`

@@ -21,7 +21,7 @@ export async function readItems(
   asked: Asked,
   { reason, limit, offset }: ItemQuery,
 ): Promise<Item[]> {
-  const { whole: filter } = await readable(database, metric, asked)
+  const filter = await readable(database, metric, asked)
   if (!filter) return []
   const { rows } =
     await sql<Item>`select * from (${itemsOf(database, metric, filter, true)}) item where ${wanted(metricOf(metric, filter), reason)}
@@ -51,7 +51,7 @@ export async function countItems(
   asked: Asked,
   reason: ItemQuery['reason'],
 ): Promise<number> {
-  const { whole: filter } = await readable(database, metric, asked)
+  const filter = await readable(database, metric, asked)
   if (!filter) return 0
   const { rows } = await sql<{ amount: number }>`select count(*) as amount
     from (${itemsOf(database, metric, filter, true)}) item where ${wanted(metricOf(metric, filter), reason)}`.execute(
@@ -64,7 +64,7 @@ export async function countItems(
 export async function countAgainst(database: Database, metric: Metric, asked: Asked): Promise<number | null> {
   const own = metricOf(metric, asked)
   if (!hasAgainst(own)) return null
-  const { whole: filter } = await readable(database, metric, asked)
+  const filter = await readable(database, metric, asked)
   if (!filter) return 0
   const { rows } = await sql<{ amount: number }>`select count(*) as amount
     from (${itemsOf(database, metric, filter)}) item where ${wanted(own, 'against')}`.execute(database.kysely)
