@@ -1,4 +1,4 @@
-/** What one person would like to know of the own work: what waits, for whom, and where each change is. Facts only, no scores. */
+/** Reads the work of one person for that person: what waits, for whom, and where each change is. Facts only, no scores. */
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { among, onePiece, type Piece } from '../../database/pieces.ts'

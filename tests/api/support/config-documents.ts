@@ -4,9 +4,12 @@ import type { ConfigDocument } from '../../../src/config-as-code/document.ts'
 
 /** Returns the file with only these projects. */
 export const restricted = (file: string, names: readonly string[]): string => {
-  const { projects, ...rest } = parse(file)
+  const { projects, groups, ...rest } = parse(file)
+  const within = (group: { readonly projects?: readonly string[] }) =>
+    group.projects ? { ...group, projects: group.projects.filter((name) => names.includes(name)) } : group
   return stringify({
     ...rest,
+    groups: Object.fromEntries(Object.entries<object>(groups).map(([name, group]) => [name, within(group)])),
     projects: Object.fromEntries(Object.entries(projects).filter(([name]) => names.includes(name))),
   })
 }
