@@ -102,7 +102,7 @@ export function createWorld() {
       (name, index): FakeLabel => ({ id: `label-${index}`, name }),
     ),
     teams: [] as FakeTeam[],
-    /** What it has sent about changes of issues. */
+    /** The messages that it has sent about changes of issues. */
     events: [] as { readonly event: string; readonly payload: Record<string, unknown> }[],
   }
   const time = () => world.now().toISOString()

@@ -80,5 +80,5 @@ export function innerList(name: string, fields: string, size: number) {
   }
 }
 
-/** What DevLake collected has names as in Go (`CreatedAt`); what we collect has those of Linear. */
+/** Records that DevLake collected have names as in Go (`CreatedAt`); ours have those of Linear. */
 export const asSent: (record: RawRecord) => RawRecord = camelKeys

@@ -69,7 +69,7 @@ const list = teamList('issues', {
 })
 export const queries = [list.query, labels.query, relations.query]
 
-export const STATUS = {
+const STATUS = {
   TODO: ['triage', 'backlog', 'unstarted'],
   IN_PROGRESS: ['started'],
   DONE: ['completed', 'canceled', 'duplicate'],
