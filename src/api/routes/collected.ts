@@ -1,14 +1,13 @@
 import { z } from 'zod'
+import { requireProject } from '../../control-plane/groups/whole.ts'
 import { collectedElsewhere } from '../../control-plane/projects/collected-elsewhere.ts'
 import { lacksOf } from '../../control-plane/projects/partial-data.ts'
 import { pipeline, quarantined, receipt } from '../../control-plane/records.ts'
 import { bounded, wholeNumber } from '../../plugin-kit/spec/request-values.ts'
 import { visibleProjects } from '../access/gate.ts'
-import type { Routes } from '../api.ts'
-import { plain } from '../api.ts'
+import { plain, type Routes } from '../api.ts'
 import { collectedBy } from '../contract/collected-by.ts'
 import { answers, paging } from '../contract/common.ts'
-import { requireProject } from '../metric-filter.ts'
 
 const tags = ['collected']
 

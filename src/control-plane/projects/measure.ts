@@ -4,8 +4,7 @@
  */
 
 import { NO_INCIDENTS, NONE_HAPPENED, type NoData } from '../../metrics/findings/no-data.ts'
-import type { Metric, MetricFilter } from '../../metrics/metric.ts'
-import { isOfService } from '../../metrics/parts.ts'
+import type { Metric } from '../../metrics/metric.ts'
 import {
   type Bucket,
   type Explanation,
@@ -16,27 +15,34 @@ import {
 } from '../../metrics/read/read.ts'
 import { NO_CATEGORY_FIELD } from '../../metrics/service/service-incidents.ts'
 import { unknownWords } from '../../metrics/service/service-words.ts'
+import { type Asked, metricOf, partsOf, projectsOf } from '../../metrics/whole.ts'
 import type { ServiceContext } from '../services.ts'
-import { projectsWithoutIncidents } from './incident-sources.ts'
+import { areAllWithoutIncidents, projectsWithoutIncidents } from './incident-sources.ts'
 
 export type Measured = Pick<ServiceContext, 'database' | 'plugins'>
+
+const isOne = (filter: Asked): boolean => partsOf(filter).length === 1
 
 export async function measure(
   context: Measured,
   metric: Metric,
-  filters: readonly MetricFilter[],
+  filters: readonly Asked[],
   isExplained = false,
 ): Promise<Explanation[]> {
   const read = await readExactly(context, metric, filters, isExplained)
   if (!metric.madeOf.includes('incidents')) return read
-  const doubtful = filters.filter((_, place) => isDoubtful(read[place] as Explanation))
-  const without = await projectsWithoutIncidents(context, [...new Set(doubtful.map(({ project }) => project))])
+  const doubtful = filters.filter((filter, place) => isDoubtful(read[place] as Explanation) && isOne(filter))
+  const without = await projectsWithoutIncidents(context, [...new Set(doubtful.flatMap(projectsOf))])
+  const isWithout = async (filter: Asked) =>
+    isOne(filter) ? without.has(projectsOf(filter)[0] ?? '') : areAllWithoutIncidents(context, projectsOf(filter))
   return Promise.all(
     read.map(async (each, place) => {
-      const filter = filters[place] as MetricFilter
-      if (isDoubtful(each) && without.has(filter.project)) return withoutValue(each, NO_INCIDENTS)
-      if (isOfService(metric, filter) && !each.value && each.noData !== NO_CATEGORY_FIELD) {
-        const { noData } = await unknownWords(context.database, filter)
+      const filter = filters[place] as Asked
+      if (isDoubtful(each) && (await isWithout(filter))) return withoutValue(each, NO_INCIDENTS)
+      const [only] = partsOf(filter)
+      const isOfService = metricOf(metric, filter).isOfService && isOne(filter)
+      if (only && isOfService && !each.value && each.noData !== NO_CATEGORY_FIELD) {
+        const { noData } = await unknownWords(context.database, only)
         if (noData) return withoutValue(each, noData)
       }
       return isDoubtful(each) && each.value === null ? { ...each, noData: NONE_HAPPENED } : each
@@ -51,14 +57,14 @@ export async function measure(
 async function readExactly(
   { database }: Measured,
   metric: Metric,
-  filters: readonly MetricFilter[],
+  filters: readonly Asked[],
   isExplained: boolean,
 ): Promise<Explanation[]> {
   const read = await readMetrics(database, metric, filters, isExplained)
   if (isExplained || !metric.hasFinerReasons) return read
   const vague = [...read.entries()].filter(([, { value, total }]) => value === null && total > 0)
   if (vague.length === 0) return read
-  const asked = vague.map(([place]) => filters[place] as MetricFilter)
+  const asked = vague.map(([place]) => filters[place] as Asked)
   const exact = await readMetrics(database, metric, asked, true)
   const byPlace = new Map(vague.map(([place], index) => [place, exact[index] as Explanation]))
   return read.map((each, place) => byPlace.get(place) ?? each)
@@ -71,7 +77,7 @@ async function readExactly(
 export async function measureSeries(
   context: Measured,
   metric: Metric,
-  filters: readonly MetricFilter[],
+  filters: readonly Asked[],
   bucket: Bucket,
   /** The overall values, if the caller has them already. */
   values?: readonly Explanation[],
@@ -83,7 +89,7 @@ export async function measureSeries(
     (await measure(
       context,
       metric,
-      flat.map((place) => filters[place] as MetricFilter),
+      flat.map((place) => filters[place] as Asked),
     ))
   const isNothing = new Set(flat.filter((place, index) => known[values ? place : index]?.value === null))
   return series.map((points, place) =>
@@ -101,7 +107,7 @@ const isDoubtful = ({ value, noData }: Explanation) => value === 0 || noData ===
 export async function measureOne(
   context: Measured,
   metric: Metric,
-  filter: MetricFilter,
+  filter: Asked,
   isExplained = false,
 ): Promise<Explanation> {
   const [explained] = await measure(context, metric, [filter], isExplained)
