@@ -2,6 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import { requireProject } from '../control-plane/groups/whole.ts'
 import type { PlacedPanel, ViewedDashboard } from '../control-plane/own-dashboards.ts'
 import { policyOfProject } from '../control-plane/project-policy.ts'
 import type { Dashboard, Panel } from '../dashboards/dashboard.ts'
@@ -14,7 +15,6 @@ import { toCsv } from '../plugin-kit/push/csv-text.ts'
 import { visibleProjects } from './access/gate.ts'
 import { sentAlready } from './api.ts'
 import type { choiceQuery } from './contract/dashboards.ts'
-import { requireProject } from './metric-filter.ts'
 
 type Values = Readonly<Record<string, string | readonly string[]>>
 

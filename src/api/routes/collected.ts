@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { collectedElsewhere } from '../../control-plane/collected-elsewhere.ts'
+import { requireProject } from '../../control-plane/groups/whole.ts'
 import { lacksOf } from '../../control-plane/partial-data.ts'
 import { bounded, wholeNumber } from '../../plugin-kit/spec/request-values.ts'
 import { visibleProjects } from '../access/gate.ts'
@@ -8,7 +9,6 @@ import { plain } from '../api.ts'
 import { collectedBy } from '../contract/collected-by.ts'
 import { answers, paging, time, timeOrNull } from '../contract/common.ts'
 import { pipeline } from '../contract/records.ts'
-import { requireProject } from '../metric-filter.ts'
 
 const tags = ['collected']
 

@@ -1,4 +1,5 @@
 import { packed, tarText } from '../../basics/tar.ts'
+import { requireProject } from '../../control-plane/groups/whole.ts'
 import { findDashboard, listOwnDashboards, OWN_GROUP } from '../../control-plane/own-dashboards.ts'
 import { policyOfProject } from '../../control-plane/project-policy.ts'
 import { readAnnotations } from '../../dashboards/annotations.ts'
@@ -27,7 +28,6 @@ import {
   variableName,
 } from '../contract/dashboards.ts'
 import { answerPanel, choiceOf, recordOf, summaryOf } from '../dashboard-choice.ts'
-import { requireProject } from '../metric-filter.ts'
 import { inTurns } from '../stream.ts'
 
 const tags = ['dashboards']

@@ -12,16 +12,17 @@ import { changeLeadTime } from '../../metrics/definitions/change-lead-time.ts'
 import { deploymentFrequency } from '../../metrics/definitions/deployment-frequency.ts'
 import { recoveryTime } from '../../metrics/definitions/recovery-time.ts'
 import { reworkRate } from '../../metrics/definitions/rework-rate.ts'
-import type { Metric, MetricFilter } from '../../metrics/metric.ts'
-import { inParts, underPolicy } from '../../metrics/parts.ts'
+import type { Metric } from '../../metrics/metric.ts'
+import { inParts } from '../../metrics/parts.ts'
 import { checkRange, type Explanation, NO_VALUE, readMetrics } from '../../metrics/read.ts'
 import { graded, readEvidence } from '../../metrics/read-grades.ts'
 import { NO_CATEGORY_FIELD } from '../../metrics/service-incidents.ts'
+import { type Asked, asWhole, metricOf, projectsOf } from '../../metrics/whole.ts'
 import { type Measured, settled } from '../measure.ts'
 
 interface AnswerQuestion {
   readonly whose: Whose
-  readonly filter: MetricFilter
+  readonly filter: Asked
   /** Says where the items of a metric are, as an address of `/v1`. */
   readonly itemsAt: (metric: string) => string
   readonly today: Date
@@ -50,7 +51,7 @@ export async function readAnswer(context: Measured, question: AnswerQuestion): P
     environment: filter.environment,
     range,
     before,
-    projects: 1,
+    projects: projectsOf(filter).length,
     sentence: [],
     keys: reads.map((read) => keyAnswer(read, { filter, bucket, today, items: itemsAt(read.metric.name) })),
     when: timelineOf(marks, range, bucket, today),
@@ -66,11 +67,11 @@ async function readKey(
   context: Measured,
   metric: Metric,
   group: KeyRead['group'],
-  filter: MetricFilter,
+  filter: Asked,
   before: Period,
 ): Promise<KeyRead> {
   const { database } = context
-  const filters = [filter, { ...filter, ...before }]
+  const filters = [filter, during(filter, before)]
   const read = await inParts(
     database,
     metric,
@@ -79,7 +80,7 @@ async function readKey(
       const counted = await readCounted(database, own, some)
       return counted.map((each, place) => ({
         counted: each,
-        explained: explainedBy(own, some[place] as MetricFilter, each),
+        explained: explainedBy(own, some[place] as Asked, each),
       }))
     },
     () => ({ counted: NOTHING, explained: UNREADABLE }),
@@ -91,15 +92,21 @@ async function readKey(
     read.map(({ explained }) => explained),
   )
   const values = await settled(context, metric, filters, exact)
-  const [evidence] = metric.benchmark ? await readEvidence(database, [filter]) : []
+  const [evidence] = metric.benchmark ? await readEvidence(database, [asWhole(filter)]) : []
   const [now, past] = read.map(({ counted }, place) => {
     const explained = values[place] as Explanation
     const grading = place === 0 && evidence && explained.value !== null ? graded(metric, evidence, explained) : {}
-    const { from, to } = filters[place] as MetricFilter
+    const { from, to } = filters[place] as Asked
     return { range: { from, to }, counted, explained: { ...explained, ...grading } }
   })
-  return { metric: underPolicy(metric, filter), group, now, before: past } as KeyRead
+  return { metric: metricOf(metric, filter), group, now, before: past } as KeyRead
 }
+
+/** The same question about another period. */
+const during = (asked: Asked, { from, to }: Period): Asked =>
+  'parts' in asked
+    ? { ...asked, from, to, parts: asked.parts.map((part) => ({ ...part, from, to })) }
+    : { ...asked, from, to }
 
 const UNREADABLE: Explanation = {
   ...NO_VALUE,
@@ -114,7 +121,7 @@ const UNREADABLE: Explanation = {
 async function withFinerReasons(
   { database }: Measured,
   metric: Metric,
-  filters: readonly MetricFilter[],
+  filters: readonly Asked[],
   read: readonly Explanation[],
 ): Promise<Explanation[]> {
   if (!metric.hasFinerReasons) return [...read]
