@@ -146,6 +146,8 @@ export interface WhatToLookAt {
   /** The value if the heaviest items had not been; null where that says nothing. */
   readonly without: number | null
   readonly withoutInWords: string | null
+  /** The part of the sum of all values that the heaviest items hold, between 0 and 1; null where a sum says nothing. */
+  readonly share?: number | null
   /** How many items there are in all. */
   readonly of: number
 }
