@@ -10,7 +10,7 @@ import { type Figure, figured, say } from './say.ts'
 const ABOUT = 0.25
 
 /** A change that is more than chance. */
-export type RealChange = Change & { readonly mayBeChance: false }
+type RealChange = Change & { readonly mayBeChance: false }
 export const realChange = ({ change }: KeyAnswer): RealChange | undefined =>
   change && !change.mayBeChance && change.amount !== 0 ? (change as RealChange) : undefined
 

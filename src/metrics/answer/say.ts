@@ -4,7 +4,7 @@ import type { Piece, Sentence } from './answer.ts'
 export type Figure = Exclude<Piece, string>
 
 /** A table of sentences tells nobody anything: a longer one loses its last clauses. */
-export const LONGEST_SENTENCE = 240
+const LONGEST_SENTENCE = 240
 
 const NUMBERS = [
   'no',

@@ -2,7 +2,7 @@
 import { valueInWords } from '../value-words.ts'
 import type { StageAnswer, WhereTimeGoes } from './answer.ts'
 
-export type KnownStage = StageAnswer & { readonly share: number }
+type KnownStage = StageAnswer & { readonly share: number }
 
 /** The stage with the largest share; undefined if no share is known. */
 export const largestStage = ({ stages }: WhereTimeGoes): KnownStage | undefined =>
