@@ -1,6 +1,6 @@
 /** The change of a number since the period before. */
 import { counted } from '../counted.ts'
-import type { Metric } from './metric.ts'
+import type { Metric, Unit } from './metric.ts'
 import type { MetricValue } from './read.ts'
 import { isSaidInCounts, valueInWords } from './value-words.ts'
 
@@ -29,9 +29,16 @@ export function changeOf({ unit, better }: Metric, past: Compared, present: Comp
     return { difference: now - before, ...comparison(more, better, counted(Math.abs(more), 'deployment')) }
   }
   const difference = now - before
-  const size = unit === 'share' ? counted(Number((Math.abs(difference) * 100).toFixed(1)), 'point') : ''
-  const amount = size || valueInWords(unit, Math.abs(difference))
-  return { difference, ...comparison(difference, better, amount) }
+  return { difference, ...comparison(difference, better, amountInWords(unit, Math.abs(difference))) }
+}
+
+/** What is too small to be written with the digits of its unit. */
+const SMALLEST: Readonly<Partial<Record<Unit, string>>> = { minutes: '1 s', seconds: '0.1 s', share: '0.1 points' }
+
+/** Writes the size of a difference: `4 h`, `6 points`, `1 day per week`. */
+export function amountInWords(unit: Unit, amount: number): string {
+  const words = unit === 'share' ? counted(Number((amount * 100).toFixed(1)), 'point') : valueInWords(unit, amount)
+  return amount > 0 && /^0 /.test(`${words} `) ? `less than ${SMALLEST[unit] ?? words.replace('0', '0.01')}` : words
 }
 
 function comparison(difference: number, better: Metric['better'], amount: string): Omit<ValueChange, 'difference'> {

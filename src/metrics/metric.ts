@@ -66,6 +66,10 @@ export interface Metric {
   /** Part of URLs, so it never changes. */
   readonly name: string
   readonly title: string
+  /** Its name in a sentence, if the title is too long for that. */
+  readonly shortTitle?: string
+  /** What the items did that a share counts, as in `17 of 131 deployments led to an incident`. */
+  readonly happened?: string
   /** Says what is counted, when, and what is not. It is shown wherever the number is. */
   readonly definition: string
   readonly unit: Unit

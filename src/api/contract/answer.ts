@@ -1,6 +1,7 @@
 /** The stable contract of the answer: additive within /v1. */
 import { z } from 'zod'
 import { STAGES } from '../../metrics/answer/answer.ts'
+import { cause } from './cause.ts'
 import { grade, likelyRange, noData, noGrade, plainQuery, whose } from './metrics.ts'
 
 export const answerQuery = plainQuery.omit({ reading: true, issueCategory: true, component: true })
@@ -150,16 +151,6 @@ const sentence = z
   .array(z.union([z.string(), z.object({ figure: z.string(), metric: z.string(), items: z.string() })]))
   .readonly()
   .meta({ id: 'Sentence', description: 'Words, and figures with the address of their items.' })
-const cause = z
-  .object({
-    kind: z.string(),
-    sentence: z.string(),
-    remedy: z.string(),
-    page: z.string().nullable(),
-    cost: z.number(),
-    details: z.array(z.string()).readonly(),
-  })
-  .meta({ id: 'Cause' })
 const sure = z
   .object({
     confidence: z.enum(['high', 'medium', 'low', 'none']),

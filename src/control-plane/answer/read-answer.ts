@@ -3,7 +3,10 @@ import type { Answer, Period, Whose } from '../../metrics/answer/answer.ts'
 import { bucketFor, periodBefore } from '../../metrics/answer/calendar.ts'
 import { whatToLookAt } from '../../metrics/answer/heaviest.ts'
 import { KEYS, type KeyRead, keyAnswer } from '../../metrics/answer/keys.ts'
+import { lostTargets } from '../../metrics/answer/lost-targets.ts'
+import { findingsOfParts } from '../../metrics/answer/part-findings.ts'
 import { type Counted, readCounted } from '../../metrics/answer/read-counted.ts'
+import { sentenceOf } from '../../metrics/answer/sentence.ts'
 import { timelineOf } from '../../metrics/answer/timeline.ts'
 import { explainedBy } from '../../metrics/answer/value-of.ts'
 import { whereTimeGoes } from '../../metrics/answer/where-time-goes.ts'
@@ -18,6 +21,7 @@ import { checkRange, type Explanation, NO_VALUE, readMetrics } from '../../metri
 import { graded, readEvidence } from '../../metrics/read-grades.ts'
 import { NO_CATEGORY_FIELD } from '../../metrics/service-incidents.ts'
 import { type Asked, asWhole, metricOf, projectsOf } from '../../metrics/whole.ts'
+import { causesOf, mostCostlyFirst } from '../attention/attention.ts'
 import { type Measured, settled } from '../measure.ts'
 
 interface AnswerQuestion {
@@ -46,20 +50,26 @@ export async function readAnswer(context: Measured, question: AnswerQuestion): P
     rework: countedOf(reworkRate),
     recovery: countedOf(recoveryTime),
   }
+  const keys = reads.map((read) => keyAnswer(read, { filter, bucket, today, items: itemsAt(read.metric.name) }))
+  const where = await whereTimeGoes(context.database, readOf(changeLeadTime))
+  const look = await whatToLookAt(context.database, filter, reads)
+  const sure = { confidence: 'none', because: '', counted: [], gaps: [], rules: [], collectedAt: null } as const
+  const projects = projectsOf(filter)
+  const causes = await causesOf(context, { projects, ...range, environment: filter.environment })
   return {
     whose,
     environment: filter.environment,
     range,
     before,
-    projects: projectsOf(filter).length,
-    sentence: [],
-    keys: reads.map((read) => keyAnswer(read, { filter, bucket, today, items: itemsAt(read.metric.name) })),
+    projects: projects.length,
+    sentence: sentenceOf({ keys, where }),
+    keys,
     when: timelineOf(marks, range, bucket, today),
-    where: await whereTimeGoes(context.database, readOf(changeLeadTime)),
-    look: await whatToLookAt(context.database, filter, reads),
-    attention: [],
-    sure: { confidence: 'none', because: '', counted: [], gaps: [], rules: [], collectedAt: null },
-    findings: { keys: [], where: [], look: [], sure: [] },
+    where,
+    look,
+    attention: mostCostlyFirst([...causes, ...lostTargets(keys, whose)]),
+    sure,
+    findings: findingsOfParts({ keys, where, look, sure }),
   }
 }
 
