@@ -4,9 +4,9 @@ import type { Database } from '../database/database.ts'
 import { among, onePiece } from '../database/pieces.ts'
 import { isOneOf, type Sql } from './calculate/calculation.ts'
 import type { MetricQuery } from './metric.ts'
-import type { Policy } from './policy.ts'
+import type { Policy } from './policy/policy.ts'
+import { arrivalOf } from './policy/rollouts.ts'
 import { REWORK_SIGNS, type ReworkSign } from './rework-signs.ts'
-import { arrivalOf } from './rollouts.ts'
 import { type Asked, alike } from './whole.ts'
 
 const ofType = (type: 'BUG' | 'INCIDENT'): Sql => sql`exists (

@@ -1,8 +1,8 @@
 /** Several projects that are read as one: a group, all projects, or those in which a team works. */
 import type { Database } from '../database/database.ts'
 import type { Metric, MetricFilter } from './metric.ts'
-import { DEFAULT_POLICY, type Policy } from './policy.ts'
-import { categoryTable, serviceOf } from './service-incidents.ts'
+import { DEFAULT_POLICY, type Policy } from './policy/policy.ts'
+import { categoryTable, serviceOf } from './service/service-incidents.ts'
 
 /** Its items are those of all parts. An item of several projects counts once. */
 export interface Whole extends Omit<MetricFilter, 'project'> {

@@ -15,14 +15,14 @@ import { changeLeadTime } from '../../metrics/definitions/change-lead-time.ts'
 import { deploymentFrequency } from '../../metrics/definitions/deployment-frequency.ts'
 import { recoveryTime } from '../../metrics/definitions/recovery-time.ts'
 import { reworkRate } from '../../metrics/definitions/rework-rate.ts'
+import { graded, readEvidence } from '../../metrics/grades/read-grades.ts'
 import type { Metric } from '../../metrics/metric.ts'
 import { inParts } from '../../metrics/parts.ts'
-import { checkRange, type Explanation, NO_VALUE, readMetrics } from '../../metrics/read.ts'
-import { graded, readEvidence } from '../../metrics/read-grades.ts'
-import { NO_CATEGORY_FIELD } from '../../metrics/service-incidents.ts'
+import { checkRange, type Explanation, NO_VALUE, readMetrics } from '../../metrics/read/read.ts'
+import { NO_CATEGORY_FIELD } from '../../metrics/service/service-incidents.ts'
 import { type Asked, asWhole, metricOf, projectsOf } from '../../metrics/whole.ts'
 import { causesOf, mostCostlyFirst } from '../attention/attention.ts'
-import { type Measured, settled } from '../measure.ts'
+import { type Measured, settled } from '../projects/measure.ts'
 
 interface AnswerQuestion {
   readonly whose: Whose

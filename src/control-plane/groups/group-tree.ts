@@ -1,7 +1,8 @@
 /** Groups as a tree, read at once: there are few of them. */
+
+import { shortName, unknownName } from '../../basics/nearest.ts'
 import type { RowOf } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
-import { shortName, unknownName } from '../../nearest.ts'
 import { groupProjects, projectGroups } from '../../system/groups.ts'
 import { type Queries, selectRows } from '../store.ts'
 

@@ -1,12 +1,12 @@
 /** Finds the projects that a project, a team, a group or all stand for, each with its own policy. */
 import { sql } from 'kysely'
+import { unknownName } from '../../basics/nearest.ts'
 import type { Database } from '../../database/database.ts'
 import type { Whose } from '../../metrics/answer/answer.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
 import { type Whole, wholeOfParts } from '../../metrics/whole.ts'
-import { unknownName } from '../../nearest.ts'
-import { policiesOfProjects } from '../project-policy.ts'
-import { unknownProject } from '../unknown-project.ts'
+import { policiesOfProjects } from '../projects/project-policy.ts'
+import { unknownProject } from '../projects/unknown-project.ts'
 import { projectsWithin, readGroupTree, requireGroup } from './group-tree.ts'
 
 /** Every name that counts as a project: one that somebody made, or to which rows are mapped, whoever mapped them. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { type LikelyRange, likelyRange } from '../chance/likely-range.ts'
 import type { Item, Metric } from '../metric.ts'
-import { itemsOf } from '../stacked.ts'
+import { itemsOf } from '../read/stacked.ts'
 import { type Asked, metricOf, readable } from '../whole.ts'
 import { sampleOf } from './value-of.ts'
 
