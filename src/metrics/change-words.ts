@@ -9,6 +9,8 @@ interface ValueChange {
   readonly difference: number | null
   /** Also `same` when the numbers cannot be compared. */
   readonly direction: 'better' | 'worse' | 'same'
+  /** Such as `4 h less`. */
+  readonly inWords: string
   /** Such as `4 h less, better`. */
   readonly words: string
 }
@@ -19,7 +21,7 @@ export function changeOf({ unit, better }: Metric, past: Compared, present: Comp
   const [before, now] = [past.value, present.value]
   if (before === null || now === null) {
     const words = now === null ? '' : 'nothing to compare with'
-    return { difference: null, direction: 'same', words }
+    return { difference: null, direction: 'same', inWords: words, words }
   }
   // Both values are shown as numbers of deployments. Comparing the two medians, which are 0, would say nothing about those.
   if (isSaidInCounts(unit, before) && isSaidInCounts(unit, now)) {
@@ -39,12 +41,9 @@ export function amountInWords(unit: Unit, amount: number): string {
   return amount > 0 && /^0 /.test(`${words} `) ? `less than ${SMALLEST[unit] ?? words.replace('0', '0.01')}` : words
 }
 
-function comparison(
-  difference: number,
-  better: Metric['better'],
-  amount: string,
-): Pick<ValueChange, 'direction' | 'words'> {
-  if (difference === 0) return { direction: 'same', words: 'as before' }
+function comparison(difference: number, better: Metric['better'], amount: string): Omit<ValueChange, 'difference'> {
+  if (difference === 0) return { direction: 'same', inWords: 'as before', words: 'as before' }
   const direction = difference > 0 === (better === 'higher') ? 'better' : 'worse'
-  return { direction, words: `${amount} ${difference > 0 ? 'more' : 'less'}, ${direction}` }
+  const inWords = `${amount} ${difference > 0 ? 'more' : 'less'}`
+  return { direction, inWords, words: `${inWords}, ${direction}` }
 }

@@ -69,7 +69,7 @@ export const itemsQuery = z.object({
 })
 export const plainQuery = z.object(filterQuery)
 
-const grade = z.object({
+export const grade = z.object({
   report: z.enum(['2021', '2023']),
   band: z.enum(['elite', 'high', 'medium', 'low']),
   label: z.string(),
@@ -78,13 +78,16 @@ const grade = z.object({
       'Of the deployment frequency: what the band goes by, which is neither the sum nor the mean of deployments.',
   }),
 })
-const noData = z
+export const noData = z
   .object({ because: z.string(), remedy: z.string() })
   .meta({ id: 'NoData', description: 'Why there is no value (after “no data, because”), and what to do about it.' })
-const noGrade = z.object({ because: z.string(), remedy: z.string() }).meta({
+export const noGrade = z.object({ because: z.string(), remedy: z.string() }).meta({
   id: 'NoGrade',
   description: 'Why a value has no grade (after “no grade:”), and what to do about it.',
 })
+export const likelyRange = z
+  .object({ low: z.number(), high: z.number() })
+  .meta({ id: 'LikelyRange', description: 'Holds the true value nine times in ten.' })
 const valueFields = {
   value: z.number().nullable().meta({ description: 'Null when nothing counts.' }),
   inWords: z.string().meta({
@@ -130,7 +133,15 @@ const group = z.string().nullable().meta({ description: 'Id of the repository or
 const name = z.string().nullable().meta({ description: 'What people call the group.' })
 export const valueRecord = z.object({
   ...answered,
-  values: z.array(z.object({ group, name, ...valueFields, frequency: frequency.optional() })),
+  values: z.array(
+    z.object({
+      group,
+      name,
+      ...valueFields,
+      frequency: frequency.optional(),
+      likely: likelyRange.nullable().meta({ description: 'Null where there is no value, or too little to say.' }),
+    }),
+  ),
 })
 export const seriesRecord = z.object({
   ...answered,

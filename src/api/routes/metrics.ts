@@ -5,6 +5,7 @@ import { projectFindings } from '../../control-plane/project-findings.ts'
 import { rulePlacesOf } from '../../control-plane/rules-in-force.ts'
 import { sourceNamed } from '../../control-plane/sources.ts'
 import type { Database } from '../../database/database.ts'
+import { readLikely } from '../../metrics/answer/read-likely.ts'
 import { comparePolicies } from '../../metrics/compare.ts'
 import { metrics } from '../../metrics/index.ts'
 import { type DetailedItem, withDetails } from '../../metrics/item-details.ts'
@@ -69,8 +70,10 @@ const valueRoutes: Routes = (api, { database, plugins }) => {
       const { metric, filter } = await askedFor(database, params, query)
       const values = []
       for (const { group, name, ...narrowed } of await groupsOf(database, filter, query.groupBy)) {
-        const { leftOut: _, ...value } = await measureOne({ database, plugins }, metric, { ...filter, ...narrowed })
-        values.push({ group, name, ...value })
+        const own = { ...filter, ...narrowed }
+        const { leftOut: _, ...value } = await measureOne({ database, plugins }, metric, own)
+        const likely = value.value === null ? null : await readLikely(database, metric, own)
+        values.push({ group, name, ...value, likely })
       }
       return query.format === 'csv'
         ? sendCsv(reply, ['group', 'value', 'counted', 'total', 'name'], values)

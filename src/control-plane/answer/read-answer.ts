@@ -1,0 +1,128 @@
+/** Reads the whole answer for a range and the period before it. Each metric is read once, for both. */
+import type { Answer, Period, Whose } from '../../metrics/answer/answer.ts'
+import { bucketFor, periodBefore } from '../../metrics/answer/calendar.ts'
+import { whatToLookAt } from '../../metrics/answer/heaviest.ts'
+import { KEYS, type KeyRead, keyAnswer } from '../../metrics/answer/keys.ts'
+import { type Counted, readCounted } from '../../metrics/answer/read-counted.ts'
+import { timelineOf } from '../../metrics/answer/timeline.ts'
+import { explainedBy } from '../../metrics/answer/value-of.ts'
+import { whereTimeGoes } from '../../metrics/answer/where-time-goes.ts'
+import { changeFailureRate } from '../../metrics/definitions/change-failure-rate.ts'
+import { changeLeadTime } from '../../metrics/definitions/change-lead-time.ts'
+import { deploymentFrequency } from '../../metrics/definitions/deployment-frequency.ts'
+import { recoveryTime } from '../../metrics/definitions/recovery-time.ts'
+import { reworkRate } from '../../metrics/definitions/rework-rate.ts'
+import type { Metric, MetricFilter } from '../../metrics/metric.ts'
+import { inParts, underPolicy } from '../../metrics/parts.ts'
+import { checkRange, type Explanation, NO_VALUE, readMetrics } from '../../metrics/read.ts'
+import { graded, readEvidence } from '../../metrics/read-grades.ts'
+import { NO_CATEGORY_FIELD } from '../../metrics/service-incidents.ts'
+import { type Measured, settled } from '../measure.ts'
+
+interface AnswerQuestion {
+  readonly whose: Whose
+  readonly filter: MetricFilter
+  /** Says where the items of a metric are, as an address of `/v1`. */
+  readonly itemsAt: (metric: string) => string
+  readonly today: Date
+}
+
+const NOTHING: Counted = { items: [], open: [], leftOut: new Map() }
+
+export async function readAnswer(context: Measured, question: AnswerQuestion): Promise<Answer> {
+  const { whose, filter, itemsAt, today } = question
+  checkRange(filter)
+  const range: Period = { from: filter.from, to: filter.to }
+  const before = periodBefore(range)
+  const reads = await Promise.all(KEYS.map(({ metric, group }) => readKey(context, metric, group, filter, before)))
+  const bucket = bucketFor(range)
+  const readOf = (metric: Metric) => reads.find((read) => read.metric.name === metric.name) as KeyRead
+  const countedOf = (metric: Metric) => readOf(metric).now.counted
+  const marks = {
+    leadTime: countedOf(changeLeadTime),
+    frequency: countedOf(deploymentFrequency),
+    failures: countedOf(changeFailureRate),
+    rework: countedOf(reworkRate),
+    recovery: countedOf(recoveryTime),
+  }
+  return {
+    whose,
+    environment: filter.environment,
+    range,
+    before,
+    projects: 1,
+    sentence: [],
+    keys: reads.map((read) => keyAnswer(read, { filter, bucket, today, items: itemsAt(read.metric.name) })),
+    when: timelineOf(marks, range, bucket, today),
+    where: await whereTimeGoes(context.database, readOf(changeLeadTime)),
+    look: await whatToLookAt(context.database, filter, reads),
+    attention: [],
+    sure: { confidence: 'none', because: '', counted: [], gaps: [], rules: [], collectedAt: null },
+    findings: { keys: [], where: [], look: [], sure: [] },
+  }
+}
+
+async function readKey(
+  context: Measured,
+  metric: Metric,
+  group: KeyRead['group'],
+  filter: MetricFilter,
+  before: Period,
+): Promise<KeyRead> {
+  const { database } = context
+  const filters = [filter, { ...filter, ...before }]
+  const read = await inParts(
+    database,
+    metric,
+    filters,
+    async (own, some) => {
+      const counted = await readCounted(database, own, some)
+      return counted.map((each, place) => ({
+        counted: each,
+        explained: explainedBy(own, some[place] as MetricFilter, each),
+      }))
+    },
+    () => ({ counted: NOTHING, explained: UNREADABLE }),
+  )
+  const exact = await withFinerReasons(
+    context,
+    metric,
+    filters,
+    read.map(({ explained }) => explained),
+  )
+  const values = await settled(context, metric, filters, exact)
+  const [evidence] = metric.benchmark ? await readEvidence(database, [filter]) : []
+  const [now, past] = read.map(({ counted }, place) => {
+    const explained = values[place] as Explanation
+    const grading = place === 0 && evidence && explained.value !== null ? graded(metric, evidence, explained) : {}
+    const { from, to } = filters[place] as MetricFilter
+    return { range: { from, to }, counted, explained: { ...explained, ...grading } }
+  })
+  return { metric: underPolicy(metric, filter), group, now, before: past } as KeyRead
+}
+
+const UNREADABLE: Explanation = {
+  ...NO_VALUE,
+  counted: 0,
+  total: 0,
+  leftOut: [],
+  grades: [],
+  noData: NO_CATEGORY_FIELD,
+}
+
+/** Where nothing counts, the reason matters most. */
+async function withFinerReasons(
+  { database }: Measured,
+  metric: Metric,
+  filters: readonly MetricFilter[],
+  read: readonly Explanation[],
+): Promise<Explanation[]> {
+  if (!metric.hasFinerReasons) return [...read]
+  return Promise.all(
+    read.map(async (each, place) => {
+      const filter = filters[place]
+      if (each.value !== null || each.total === 0 || !filter) return each
+      return (await readMetrics(database, metric, [filter], true))[0] ?? each
+    }),
+  )
+}
