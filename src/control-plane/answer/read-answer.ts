@@ -3,7 +3,10 @@ import type { Answer, Period, Whose } from '../../metrics/answer/answer.ts'
 import { bucketFor, periodBefore } from '../../metrics/answer/calendar.ts'
 import { whatToLookAt } from '../../metrics/answer/heaviest.ts'
 import { KEYS, type KeyRead, keyAnswer } from '../../metrics/answer/keys.ts'
+import { lostTargets } from '../../metrics/answer/lost-targets.ts'
+import { findingsOfParts } from '../../metrics/answer/part-findings.ts'
 import { type Counted, readCounted } from '../../metrics/answer/read-counted.ts'
+import { sentenceOf } from '../../metrics/answer/sentence.ts'
 import { timelineOf } from '../../metrics/answer/timeline.ts'
 import { explainedBy } from '../../metrics/answer/value-of.ts'
 import { whereTimeGoes } from '../../metrics/answer/where-time-goes.ts'
@@ -17,7 +20,9 @@ import { inParts, underPolicy } from '../../metrics/parts.ts'
 import { checkRange, type Explanation, NO_VALUE, readMetrics } from '../../metrics/read.ts'
 import { graded, readEvidence } from '../../metrics/read-grades.ts'
 import { NO_CATEGORY_FIELD } from '../../metrics/service-incidents.ts'
+import { causesOf, mostCostlyFirst } from '../attention/attention.ts'
 import { type Measured, settled } from '../measure.ts'
+import { howSure } from './how-sure.ts'
 
 interface AnswerQuestion {
   readonly whose: Whose
@@ -45,21 +50,42 @@ export async function readAnswer(context: Measured, question: AnswerQuestion): P
     rework: countedOf(reworkRate),
     recovery: countedOf(recoveryTime),
   }
+  const keys = reads.map((read) => keyAnswer(read, { filter, bucket, today, items: itemsAt(read.metric.name) }))
+  const where = await whereTimeGoes(context.database, readOf(changeLeadTime))
+  const look = await whatToLookAt(context.database, filter, reads)
+  const projects = [filter.project]
+  const sure = await howSure(context, {
+    projects,
+    range,
+    policy: filter.policy,
+    explained: await materialsOf(context, filter, readOf),
+  })
+  const causes = await causesOf(context, { projects, ...range, environment: filter.environment })
   return {
     whose,
     environment: filter.environment,
     range,
     before,
-    projects: 1,
-    sentence: [],
-    keys: reads.map((read) => keyAnswer(read, { filter, bucket, today, items: itemsAt(read.metric.name) })),
+    projects: projects.length,
+    sentence: sentenceOf({ keys, where }),
+    keys,
     when: timelineOf(marks, range, bucket, today),
-    where: await whereTimeGoes(context.database, readOf(changeLeadTime)),
-    look: await whatToLookAt(context.database, filter, reads),
-    attention: [],
-    sure: { confidence: 'none', because: '', counted: [], gaps: [], rules: [], collectedAt: null },
-    findings: { keys: [], where: [], look: [], sure: [] },
+    where,
+    look,
+    attention: mostCostlyFirst([...causes, ...lostTargets(keys, whose)]),
+    sure,
+    findings: findingsOfParts({ keys, where, look, sure }),
   }
+}
+
+/** What the answer is made of, with the reasons of what does not count; those of changes are told apart as finely as can be. */
+async function materialsOf(context: Measured, filter: MetricFilter, readOf: (metric: Metric) => KeyRead) {
+  const [changes] = await readMetrics(context.database, changeLeadTime, [filter], true)
+  const others = [deploymentFrequency, recoveryTime].map((metric) => ({
+    metric: metric.name,
+    explained: readOf(metric).now.explained,
+  }))
+  return [{ metric: changeLeadTime.name, explained: changes as Explanation }, ...others]
 }
 
 async function readKey(
