@@ -107,7 +107,7 @@ describeEachDatabase('how sure an answer is', (test) => {
     await updateRows(test.database.kysely, pipelines, { id: run.id }, { status: 'TASK_COMPLETED', finished_at })
     const of = { plugin: 'github', params: JSON.stringify({ ConnectionId: made.id, Name: 'acme/web' }) }
     const list = (name: string, status: string) =>
-      receipts.row({ ...of, raw_table: `_raw_github_api_${name}`, status, subtask: name })
+      receipts.row({ ...of, raw_table: `_raw_github_api_${name}`, status, subtask: 'collectApiPullRequests' })
     await write(test.database, [
       list('pull_requests', 'gap'),
       ...['issues', 'runs', 'jobs', 'commits'].map((name) => list(name, 'complete')),

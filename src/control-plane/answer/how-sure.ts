@@ -19,7 +19,7 @@ import { rulePage } from '../attention/rule-causes.ts'
 import { selectRows } from '../store.ts'
 import { rulesOfProjects } from './rules-in-words.ts'
 
-export interface SureQuestion {
+interface SureQuestion {
   readonly projects: readonly string[]
   readonly range: Period
   readonly policy: Policy
@@ -101,6 +101,7 @@ async function pageFor(context: Context, projects: readonly string[], reason: Re
 interface List {
   readonly scope: CollectedScope
   readonly raw_table: string
+  readonly subtask: string
   readonly params: string
   readonly status: string
   readonly message: string
@@ -114,10 +115,10 @@ async function listsOf({ database: { kysely } }: Context, scopes: readonly Colle
   const rows = await selectRows(kysely, receipts, (query) =>
     query.orderBy('plugin').orderBy('params').orderBy('raw_table'),
   )
-  return rows.flatMap(({ plugin, raw_table, params, status, message, last_success_at }) => {
+  return rows.flatMap(({ plugin, raw_table, subtask, params, status, message, last_success_at }) => {
     const scope = scopeOf.get(markOf(plugin, params))
     const last = last_success_at ?? null
-    return scope ? [{ scope, raw_table, params, status, message: firstLine(message), last }] : []
+    return scope ? [{ scope, raw_table, subtask, params, status, message: firstLine(message), last }] : []
   })
 }
 
@@ -132,26 +133,24 @@ async function gapsOf(
   const incomplete = lists.filter(({ status }) => status !== 'complete')
   if (incomplete.length === 0) return []
   const known = Map.groupBy(await selectRows(kysely, gaps), ({ raw_table, params }) => markOf(raw_table, params))
-  const found = incomplete.flatMap(({ scope, raw_table, params, message, last }) => {
+  const found = incomplete.flatMap(({ scope, raw_table, subtask, params, message, last }) => {
     const own = known.get(markOf(raw_table, params)) ?? []
     // Null: all of the list may be affected.
     const starts = own.length > 0 ? own.map(({ since }) => since ?? from) : [last ?? from]
     const start = new Date(Math.max(from.getTime(), Math.min(...starts.map((each) => each.getTime()))))
     if (start > to) return []
     const why = firstLine(own[0]?.reason) || message || 'It did not come whole.'
-    return [{ from: start, to, what: `${listInWords(raw_table, scope)} of ${scope.name}`, why }]
+    return [{ from: start, to, what: `${listInWords(subtask)} of ${scope.name}`, why }]
   })
   return found.slice(0, MOST_GAPS)
 }
 
-/** `_raw_github_api_pull_requests` holds the pull requests. */
-const listInWords = (rawTable: string, { marks }: CollectedScope): string => {
-  const plugin = marks.map((mark) => mark.split(' ')[0] ?? '').find((name) => rawTable.startsWith(`_raw_${name}_`))
-  return rawTable
-    .slice(`_raw_${plugin ?? ''}_`.length)
-    .replace(/^(api|graphql)_/, '')
-    .replaceAll('_', ' ')
-}
+/** `collectApiPullRequests` collects pull requests. */
+const listInWords = (subtask: string): string =>
+  subtask
+    .replace(/^collect(Api|Graphql)?/, '')
+    .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
+    .toLowerCase()
 
 /** When the newest run that brought data ended; of scopes that other projects collect, when a list last came. */
 async function collectedAt(
