@@ -9,7 +9,7 @@ const ALONE = [
   'src/plugin-kit/http/address-guard.test.ts',
   'tests/cli/printed-commands.test.ts',
   'tests/convergence/**/*.test.ts',
-  'tests/plugin-kit/source-clock.test.ts',
+  'src/plugin-kit/collect/source-clock.test.ts',
 ]
 
 /** What is the same for both, and for the extra checks; not taken over from below, which would start the servers once for each of them. */

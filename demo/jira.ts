@@ -1,5 +1,5 @@
 /** Tells the story to the fake Jira: a project and a board for each service, with sprints, stories, bugs and incidents. */
-import { type FakeJira, issue, startFakeJira } from '../tests/jira/fake-jira.ts'
+import { type FakeJira, issue, startFakeJira } from '../tests/fake-jira/fake-jira.ts'
 import { PRIORITIES, type ServiceStory, type Sprint, type Ticket } from './happenings.ts'
 import { PEOPLE } from './organisation.ts'
 

@@ -37,12 +37,12 @@ describe('import rules', () => {
     ],
     ['src/traffic/apply.ts', "const a = await import('../api/server.ts')", 'may not import src/api/server'],
     [
-      'src/control-plane/blueprints.ts',
+      'src/control-plane/blueprints/blueprints.ts',
       "import type { Lease } from '../runner/leases.ts'",
       'may not import src/runner/leases',
     ],
     [
-      'src/control-plane/blueprints.ts',
+      'src/control-plane/blueprints/blueprints.ts',
       "import { adopt } from '../config-as-code/adopt.ts'",
       'may not import src/config-as-code/adopt',
     ],
@@ -60,7 +60,7 @@ describe('import rules', () => {
       'may not import src/plugins/jira/plugin',
     ],
     ['src/api/server.ts', "import { up } from '../cli/up.ts'", 'may not import src/cli/up'],
-    ['src/config.ts', "import { log } from './log.ts'", 'may not import src/log'],
+    ['src/config/config.ts', "import { log } from './log.ts'", 'may not import src/log'],
     ['src/api/server.ts', "import { App } from '../../web/app.tsx'", 'may not import web/app'],
     [
       'src/api/server.ts',

@@ -68,7 +68,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   'src/answering': { mayImport: ['errors'] },
   'src/user-patterns': { mayImport: ['answering', 'errors'] },
   'src/nearly-equal': { mayImport: [] },
-  'src/observe': { mayImport: ['errors', 'log'] },
+  'src/telemetry/events': { mayImport: ['errors', 'log'] },
   'src/git': { mayImport: ['errors', 'by-name'] },
   'src/database': { mayImport: BASICS },
   'src/domain': { mayImport: ['database/table', 'errors', 'by-name'] },
@@ -147,7 +147,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
       ...BASICS,
     ],
   },
-  'src/measure': { mayImport: ['control-plane', 'runner', 'system', 'plugin-kit', 'database', ...BASICS] },
+  'src/telemetry/prometheus': { mayImport: ['control-plane', 'runner', 'system', 'plugin-kit', 'database', ...BASICS] },
   'src/backup': {
     mayImport: [
       'database',
@@ -243,7 +243,7 @@ function shortestCircle(graph: ReadonlyMap<string, readonly string[]>, start: st
 
 function violationsOf({ path, text }: SourceFile): string[] {
   const inDatabase = path.startsWith('src/database/')
-  const mayNameEngines = path === 'src/settings.ts' || inDatabase || path.startsWith('src/dashboards/')
+  const mayNameEngines = path === 'src/config/settings.ts' || inDatabase || path.startsWith('src/dashboards/')
   const inHttp = path.startsWith('src/plugin-kit/http/')
   const found: string[] = []
   for (const { target, isTypeOnly } of importsOf(path, text)) {

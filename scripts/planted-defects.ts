@@ -46,7 +46,7 @@ const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a median is the upper one',
-    file: 'src/metrics/read.ts',
+    file: 'src/metrics/read/read.ts',
     instead: 'middle * 2 in (size, size + 1)',
     put: 'middle * 2 in (size, size + 2)',
     tests: ['tests/metrics/metrics.test.ts'],

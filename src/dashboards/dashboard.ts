@@ -6,7 +6,7 @@
 import type { Dialect } from '../database/dialect.ts'
 import type { Sql } from '../metrics/calculate/calculation.ts'
 import type { Unit } from '../metrics/metric.ts'
-import type { Policy } from '../metrics/policy.ts'
+import type { Policy } from '../metrics/policy/policy.ts'
 
 export interface Dashboard {
   /** Part of URLs and file names, so it never changes. */

@@ -1,5 +1,5 @@
 /** Every dashboard, in the order in which they are listed. */
-import { unknownName } from '../nearest.ts'
+import { unknownName } from '../basics/nearest.ts'
 import { type Dashboard, type Panel, panelsOf, type Variable } from './dashboard.ts'
 import { argocd } from './definitions/argocd.ts'
 import { azureDevops } from './definitions/azure-devops.ts'

@@ -4,9 +4,9 @@ import type { Database } from '../database/database.ts'
 import { among, onePiece } from '../database/pieces.ts'
 import type { Sql } from './calculate/calculation.ts'
 import type { MetricFilter, MetricQuery } from './metric.ts'
-import type { Policy } from './policy.ts'
+import type { Policy } from './policy/policy.ts'
+import { arrivalOf } from './policy/rollouts.ts'
 import { REWORK_SIGNS, type ReworkSign } from './rework-signs.ts'
-import { arrivalOf } from './rollouts.ts'
 
 const ofType = (type: 'BUG' | 'INCIDENT'): Sql => sql`exists (
   select 1 from pull_request_issues l inner join issues i on i.id = l.issue_id

@@ -11,12 +11,12 @@ import type {
   WhatToLookAt,
 } from '../../src/metrics/answer/answer.ts'
 import { STAGES } from '../../src/metrics/answer/answer.ts'
-import { deploymentsIn, INCIDENTS_UNKNOWN } from '../../src/metrics/evidence.ts'
+import { NO_DEPLOYMENT_IN_RANGE, NONE_HAPPENED, nothingCounts } from '../../src/metrics/findings/no-data.ts'
+import { deploymentsIn, INCIDENTS_UNKNOWN } from '../../src/metrics/grades/evidence.ts'
 import { metricNamed } from '../../src/metrics/index.ts'
 import type { Metric } from '../../src/metrics/metric.ts'
-import { NO_DEPLOYMENT_IN_RANGE, NONE_HAPPENED, nothingCounts } from '../../src/metrics/no-data.ts'
-import { NO_CATEGORY_FIELD } from '../../src/metrics/service-incidents.ts'
-import { valueInWords } from '../../src/metrics/value-words.ts'
+import { NO_CATEGORY_FIELD } from '../../src/metrics/service/service-incidents.ts'
+import { valueInWords } from '../../src/metrics/words/value-words.ts'
 
 export type Parts = Pick<Answer, 'keys' | 'where' | 'look' | 'sure'>
 

@@ -1,7 +1,7 @@
 /** Bamboo over HTTP: first and later runs, and servers and records with problems. */
 import { sql } from 'kysely'
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { testConnection } from '../../src/control-plane/test-connection.ts'
+import { testConnection } from '../../src/control-plane/connections/test-connection.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { bamboo } from '../../src/plugins/bamboo/plugin.ts'
 import { allTables } from '../../src/tables.ts'

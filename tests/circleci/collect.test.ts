@@ -4,7 +4,7 @@ import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
 import { circleci } from '../../src/plugins/circleci/plugin.ts'
 import { allTables } from '../../src/tables.ts'
-import { type FakeCircleci, startFakeCircleci, TOKEN } from '../plugin-kit/fake-circleci.ts'
+import { type FakeCircleci, startFakeCircleci, TOKEN } from '../fake-circleci/fake-circleci.ts'
 import { describeOneDatabase } from '../support/databases.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 

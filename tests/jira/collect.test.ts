@@ -4,9 +4,9 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
 import { jira } from '../../src/plugins/jira/plugin.ts'
 import { allTables } from '../../src/tables.ts'
+import { type FakeJira, issue, startFakeJira, USER } from '../fake-jira/fake-jira.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { runSubtask } from '../support/run-subtask.ts'
-import { type FakeJira, issue, startFakeJira, USER } from './fake-jira.ts'
 
 const OPTIONS = { connectionId: 1, boardId: 5 }
 

@@ -1,6 +1,6 @@
 /** Collected data in the browser: one record through all layers, and a custom field that is mapped by a click and filled. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type FakeJira, issue, startFakeJira, USER } from '../jira/fake-jira.ts'
+import { type FakeJira, issue, startFakeJira, USER } from '../fake-jira/fake-jira.ts'
 import { describeOwnServer } from './support/client.ts'
 import { ask as askServer } from './support/shop.ts'
 

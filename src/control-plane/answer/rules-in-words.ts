@@ -1,9 +1,9 @@
 /** The rules and the policy by which an answer is counted, in plain words. */
 import type { HowSure } from '../../metrics/answer/answer.ts'
-import { POLICIES, type Policy } from '../../metrics/policy.ts'
+import { POLICIES, type Policy } from '../../metrics/policy/policy.ts'
 import type { Context } from '../attention/question.ts'
 import { pageOf } from '../attention/question.ts'
-import { scopeRulesOf } from '../rules-in-force.ts'
+import { scopeRulesOf } from '../scopes/rules-in-force.ts'
 
 /** What a rule decides, by the name of its setting. */
 const RULES: ReadonlyMap<string, string> = new Map([

@@ -2,7 +2,7 @@
 import type { TaskStatus } from '../../domain/enums.ts'
 import { pipelines } from '../../system/pipelines.ts'
 import { blueprints } from '../../system/projects.ts'
-import { FINISHED } from '../states.ts'
+import { FINISHED } from '../runs/states.ts'
 import { type Context, firstLine } from './question.ts'
 
 export interface FailedRun {

@@ -1,6 +1,6 @@
 /** Causes for which single lists and records are missing: what a source did not send, and what could not be read. */
 import { sql } from 'kysely'
-import { counted } from '../../counted.ts'
+import { counted } from '../../basics/counted.ts'
 import type { Cause } from '../../metrics/answer/answer.ts'
 import { gaps } from '../../plugin-kit/raw/gaps.ts'
 import { quarantine } from '../../plugin-kit/raw/quarantine.ts'

@@ -1,13 +1,13 @@
 /** Causes that lie with the work itself: incidents that nobody resolved, and changes that wait far longer than usual. */
 import { sql } from 'kysely'
-import { counted } from '../../counted.ts'
+import { counted } from '../../basics/counted.ts'
 import type { Database } from '../../database/database.ts'
 import type { Cause } from '../../metrics/answer/answer.ts'
-import { changesLinks } from '../../metrics/policy.ts'
-import { summarized } from '../../metrics/read.ts'
-import { minutesInWords } from '../../metrics/value-words.ts'
-import { namedFew } from '../partial-data.ts'
-import { policyOfProject } from '../project-policy.ts'
+import { changesLinks } from '../../metrics/policy/policy.ts'
+import { summarized } from '../../metrics/read/read.ts'
+import { minutesInWords } from '../../metrics/words/value-words.ts'
+import { namedFew } from '../projects/partial-data.ts'
+import { policyOfProject } from '../projects/project-policy.ts'
 import { type AttentionQuestion, detailsOf, type FindCauses, isAsked, pageOf } from './question.ts'
 
 const MINUTE_MS = 60_000

@@ -2,7 +2,7 @@
 
 import { UserError } from '../../errors.ts'
 import type { Plan, PlanTask } from '../../plugin-kit/spec/plan.ts'
-import type { Secrets } from '../../secrets.ts'
+import type { Secrets } from '../../secrets/secrets.ts'
 import { plans } from '../../system/projects.ts'
 import { createReader, openJson, type Problem } from '../sealed.ts'
 import { deleteRows, type Ids, insertRow, type Queries, selectRows } from '../store.ts'

@@ -3,12 +3,12 @@
  * digests, alerts, assistants) reads this one object, so that all of them say the same.
  */
 
-import type { Grade } from '../benchmarks.ts'
 import type { LikelyRange } from '../chance/likely-range.ts'
-import type { NoGrade } from '../evidence.ts'
+import type { NoData } from '../findings/no-data.ts'
+import type { Grade } from '../grades/benchmarks.ts'
+import type { NoGrade } from '../grades/evidence.ts'
 import type { Unit } from '../metric.ts'
-import type { NoData } from '../no-data.ts'
-import type { Bucket } from '../read.ts'
+import type { Bucket } from '../read/read.ts'
 
 /** Whose answer it is. Of `all`, the name is null. */
 export interface Whose {

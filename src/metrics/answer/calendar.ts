@@ -1,5 +1,5 @@
 /** Days, weeks and months of UTC, and the period before a range. */
-import type { Bucket } from '../read.ts'
+import type { Bucket } from '../read/read.ts'
 import type { Period } from './answer.ts'
 
 const DAY = 86_400_000

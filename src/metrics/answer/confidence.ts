@@ -1,5 +1,5 @@
 /** How sure an answer is, in one word, by the table that docs/metrics.md publishes. */
-import { counted as inWords } from '../../counted.ts'
+import { counted as inWords } from '../../basics/counted.ts'
 import type { HowSure } from './answer.ts'
 
 interface Bounds {

@@ -4,8 +4,8 @@ import type { Database } from '../../database/database.ts'
 import { among, readByKeys } from '../../database/pieces.ts'
 import type { Sql } from '../calculate/calculation.ts'
 import { changeFailureRate } from '../definitions/change-failure-rate.ts'
-import { withDetails } from '../item-details.ts'
 import type { Item, MetricFilter } from '../metric.ts'
+import { withDetails } from '../read/item-details.ts'
 import type { CountedItem } from './read-counted.ts'
 
 export interface ItemNames {

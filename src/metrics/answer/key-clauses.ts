@@ -1,8 +1,9 @@
 /** Says one key: its value, how it changed, and what its items did. Every clause follows from the numbers of the key alone. */
-import { amountInWords } from '../change-words.ts'
+
 import { metricNamed } from '../index.ts'
 import type { Metric } from '../metric.ts'
-import { isSaidInCounts } from '../value-words.ts'
+import { amountInWords } from '../words/change-words.ts'
+import { isSaidInCounts } from '../words/value-words.ts'
 import type { Change, KeyAnswer, Sentence } from './answer.ts'
 import { type Figure, figured, say } from './say.ts'
 

@@ -1,9 +1,10 @@
 /** The finding of each part of the answer, which is its title: worked out from the numbers below it. */
-import { amountInWords } from '../change-words.ts'
+
 import { changeLeadTime } from '../definitions/change-lead-time.ts'
 import { recoveryTime } from '../definitions/recovery-time.ts'
 import { metricNamed } from '../index.ts'
-import { valueInWords } from '../value-words.ts'
+import { amountInWords } from '../words/change-words.ts'
+import { valueInWords } from '../words/value-words.ts'
 import type { Answer, HeavyItem, KeyAnswer, Sentence, Stage, WhatToLookAt } from './answer.ts'
 import { figureOf, nameOf, narrowed, realChange, reasonOf } from './key-clauses.ts'
 import { type Figure, figured, numberInWords, say, sentenceOfClauses } from './say.ts'

@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { Item, Metric, MetricFilter, Reason } from '../metric.ts'
-import { placeIn, stacked } from '../stacked.ts'
+import { placeIn, stacked } from '../read/stacked.ts'
 
 export interface CountedItem extends Pick<Item, 'kind' | 'id' | 'repository'> {
   readonly at: Date

@@ -3,7 +3,7 @@ import type { Database } from '../../database/database.ts'
 import { type LikelyRange, likelyRange } from '../chance/likely-range.ts'
 import type { Item, Metric, MetricFilter } from '../metric.ts'
 import { canRead, underPolicy } from '../parts.ts'
-import { itemsOf } from '../stacked.ts'
+import { itemsOf } from '../read/stacked.ts'
 import { sampleOf } from './value-of.ts'
 
 /** Reads the likely range of one value. Null if there is too little to say. */

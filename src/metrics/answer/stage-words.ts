@@ -1,5 +1,5 @@
 /** Says which stage takes the most time, and what part of the whole it is. */
-import { valueInWords } from '../value-words.ts'
+import { valueInWords } from '../words/value-words.ts'
 import type { StageAnswer, WhereTimeGoes } from './answer.ts'
 
 type KnownStage = StageAnswer & { readonly share: number }

@@ -1,6 +1,6 @@
 /** Lead times, deployments and incidents on one axis of time. */
-import type { Bucket } from '../read.ts'
-import { starts } from '../read.ts'
+import type { Bucket } from '../read/read.ts'
+import { starts } from '../read/read.ts'
 import type { BucketAnswer, Period, WhenAnswer } from './answer.ts'
 import { startOf } from './calendar.ts'
 import { isPartial } from './keys.ts'

@@ -1,8 +1,8 @@
 /** Makes values of counted items, as `read.ts` makes them in a statement. */
 import type { Sample } from '../chance/likely-range.ts'
-import { lowerMedian } from '../frequency.ts'
+import { lowerMedian } from '../grades/frequency.ts'
 import type { Metric, MetricFilter, Reason } from '../metric.ts'
-import { type Bucket, type Explanation, explanationOf, type Point, starts } from '../read.ts'
+import { type Bucket, type Explanation, explanationOf, type Point, starts } from '../read/read.ts'
 import type { Period } from './answer.ts'
 import { startOf } from './calendar.ts'
 import type { Counted, CountedItem } from './read-counted.ts'

@@ -1,6 +1,6 @@
-import { isSecretParameter } from '../../address-secrets.ts'
 import type { RawRecord } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
+import { isSecretParameter } from '../../secrets/address-secrets.ts'
 import { HttpFatalError } from './failure.ts'
 import type { Quota } from './quota.ts'
 

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import { actionOfStep, type ForwardAction, rollbackAction } from '../model/action.ts'
 import { finding, refuseErrors, TrafficError } from '../model/finding.ts'
 import { healthCheckOf } from '../model/health-check.ts'
