@@ -3,6 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { PlacedPanel, ViewedDashboard } from '../control-plane/dashboards/own-dashboards.ts'
+import { requireProject } from '../control-plane/groups/whole.ts'
 import { policyOfProject } from '../control-plane/projects/project-policy.ts'
 import type { Dashboard, Panel } from '../dashboards/dashboard.ts'
 import { type Range, rangeBefore, rangeOfText } from '../dashboards/range.ts'
@@ -14,7 +15,6 @@ import { toCsv } from '../plugin-kit/push/csv-text.ts'
 import { visibleProjects } from './access/gate.ts'
 import { sentAlready } from './api.ts'
 import type { choiceQuery } from './contract/dashboards.ts'
-import { requireProject } from './metric-filter.ts'
 
 type Values = Readonly<Record<string, string | readonly string[]>>
 

@@ -2,17 +2,19 @@
 import { sql } from 'kysely'
 import type { z } from 'zod'
 import { shortName, unknownName } from '../basics/nearest.ts'
-import { policyOfProject } from '../control-plane/projects/project-policy.ts'
-import { unknownProject } from '../control-plane/projects/unknown-project.ts'
+import { projectsOfWhose } from '../control-plane/groups/whole.ts'
+import { policiesOfProjects } from '../control-plane/projects/project-policy.ts'
 import type { Database } from '../database/database.ts'
 import { ENVIRONMENTS } from '../domain/enums.ts'
 import { UserError } from '../errors.ts'
-import { mapped } from '../metrics/calculate/calculation.ts'
+import type { Whose } from '../metrics/answer/answer.ts'
+import { mapping } from '../metrics/calculate/calculation.ts'
 import { metricNamed, metrics } from '../metrics/index.ts'
 import type { Metric, MetricFilter } from '../metrics/metric.ts'
-import { definitionOf, underPolicy } from '../metrics/parts.ts'
+import { definitionOf } from '../metrics/parts.ts'
 import { POLICIES, rolloutsIn } from '../metrics/policy/policy.ts'
 import { checkRange } from '../metrics/read/read.ts'
+import { type Asked, metricOf, projectsOf, type Whole, wholeOfParts } from '../metrics/whole.ts'
 import type { plainQuery, valueQuery } from './contract/metrics.ts'
 
 /** Six months up to now, unless the request names a range. */
@@ -22,58 +24,99 @@ export function rangeOf({ from, to = new Date() }: { from?: Date | undefined; to
   return range
 }
 
-export async function filterOf(database: Database, query: z.output<typeof plainQuery>): Promise<MetricFilter> {
-  const { project, environment } = query
-  const range = rangeOf(query)
-  await requireProject(database, project)
-  await requireEnvironment(database, project, environment)
-  const repository = await idOf('repository', query.repository, () => repositoriesOf(database, project))
-  const team = await idOf('team', query.team, () => teamsOf(database))
-  const own = await policyOfProject(database, project)
-  const named = POLICIES.find(({ name }) => name === query.policy)
-  const { issueCategories, component } = own
-  const policy = named ? { ...named.policy, issueCategories, component } : own
-  const service = {
-    categories: query.issueCategory ?? issueCategories,
-    component: query.component ?? component,
+type Query = z.output<typeof plainQuery>
+
+/** The filter of one project. */
+export async function projectFilterOf(
+  database: Database,
+  query: Omit<Query, 'all'> & { readonly project: string },
+): Promise<MetricFilter> {
+  const [part] = (await filterOf(database, { ...query, group: undefined, all: undefined })).parts
+  return part as MetricFilter
+}
+
+/** Whose metrics the request asks for. A team alone means its work in all projects. */
+function whoseOf({ project, team, group, all }: Pick<Query, 'project' | 'team' | 'group' | 'all'>): Whose {
+  const named = [project !== undefined && 'project', group !== undefined && 'group', all === true && 'all']
+  const chosen = named.filter((each) => each !== false)
+  if (chosen.length > 1) {
+    throw new UserError(`The request asks for ${chosen.join(' and ')} at once: choose one. A team may narrow it.`)
   }
-  return { project, environment, repository, team, policy, service, reading: query.reading, ...range }
+  if (project !== undefined) return { kind: 'project', name: project }
+  if (group !== undefined) return { kind: 'group', name: group }
+  if (all === true) return { kind: 'all', name: null }
+  if (team !== undefined) return { kind: 'team', name: team }
+  throw new UserError('Say whose metrics you want: name a project, a team or a group, or send all=true.')
+}
+
+async function filterOf(database: Database, query: Query): Promise<Whole> {
+  const { environment } = query
+  const range = rangeOf(query)
+  const whose = whoseOf(query)
+  const projects = await projectsOfWhose(database, whose)
+  await requireEnvironment(database, projects, environment)
+  const repository = await idOf('repository', query.repository, () => repositoriesOf(database, projects))
+  const team = await idOf('team', query.team, () => teamsOf(database))
+  const policies = await policiesOfProjects(database, projects)
+  const named = POLICIES.find(({ name }) => name === query.policy)
+  const shared = { environment, repository, team, reading: query.reading, from: range.from, to: range.to }
+  const parts = projects.map((project) => {
+    const own = policies(project)
+    const { issueCategories, component } = own
+    const policy = named ? { ...named.policy, issueCategories, component } : own
+    const service = {
+      categories: query.issueCategory ?? issueCategories,
+      component: query.component ?? component,
+    }
+    return { ...shared, project, policy, service }
+  })
+  return wholeOfParts(shared, parts)
 }
 
 /** The part of an answer that describes its metric, counted by the policy. */
-export function aboutMetric(metric: Metric, filter: Pick<MetricFilter, 'policy' | 'reading'>) {
-  const { name, title, unit, better, summary } = underPolicy(metric, filter)
-  const rollouts = rolloutsIn(filter.policy)
-  return { metric: name, title, unit, better, summary, definition: definitionOf(metric, filter), rollouts }
+export function aboutMetric(metric: Metric, asked: Asked) {
+  const { name, title, unit, better, summary } = metricOf(metric, asked)
+  const rollouts = rolloutsIn(asked.policy)
+  return { metric: name, title, unit, better, summary, definition: definitionOf(metric, asked), rollouts }
+}
+
+export interface AskedFor {
+  readonly metric: Metric
+  readonly whose: Whose
+  /** One project, or several as one. */
+  readonly filter: Asked
+  /** The filter, if it is of one project. */
+  readonly own: MetricFilter | undefined
 }
 
 /** The metric in the path, and the filter from the query. */
 export async function askedFor(
   database: Database,
   { metric: name }: { readonly metric: string },
-  query: z.output<typeof plainQuery>,
-): Promise<{ metric: Metric; filter: MetricFilter }> {
+  query: Query,
+): Promise<AskedFor> {
   const metric = metricNamed(name)
   if (query.reading !== 'known' && !metric.hasReadings) {
     const names = metrics.filter(({ hasReadings }) => hasReadings).map((each) => each.name)
     throw new UserError(`${name} has no reading ${query.reading}: leave it out. These have one: ${names.join(', ')}.`)
   }
-  return { metric, filter: await filterOf(database, query) }
+  return { metric, ...(await wholeAskedFor(database, query)) }
 }
 
-/** A name also counts as a project if rows are mapped to it, whoever mapped them. */
-export async function requireProject({ kysely }: Database, project: string): Promise<void> {
-  const { rows } = await sql`select 1 from projects where name = ${project}
-    union select 1 from project_mapping where project_name = ${project}`.execute(kysely)
-  if (rows.length === 0) throw await unknownProject(kysely, project)
+/** Whose items the query asks for, and the filter for them. */
+export async function wholeAskedFor(database: Database, query: Query): Promise<Omit<AskedFor, 'metric'>> {
+  const whole = await filterOf(database, query)
+  const whose = whoseOf(query)
+  const own = whose.kind === 'project' ? whole.parts[0] : undefined
+  return { whose, filter: own ?? whole, own }
 }
 
 /** Environments that the domain defines, valid even if nothing was deployed there. */
 const STANDARD: readonly string[] = ENVIRONMENTS.filter((each) => each !== '')
 
-async function requireEnvironment(database: Database, project: string, environment: string): Promise<void> {
+async function requireEnvironment(database: Database, projects: readonly string[], environment: string): Promise<void> {
   if (STANDARD.includes(environment)) return
-  const known = await environmentsOf(database, project)
+  const known = await environmentsOf(database, projects)
   if (known.includes(environment)) return
   throw unknownName('environment', environment, [...new Set([...STANDARD, ...known])])
 }
@@ -104,17 +147,18 @@ async function idOf(
   )
 }
 
-async function environmentsOf({ kysely }: Database, project: string): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`select distinct environment as name from cicd_deployment_commits
-    where cicd_scope_id in (${mapped('cicd_scopes', project)}) and environment <> '' order by environment`.execute(
-    kysely,
-  )
+async function environmentsOf({ kysely }: Database, projects: readonly string[]): Promise<string[]> {
+  const { from, where } = mapping('scope', 'cicd_scopes', projects)
+  const { rows } = await sql<{ name: string }>`select distinct c.environment as name
+    from ${from} inner join cicd_deployment_commits c on c.cicd_scope_id = scope.row_id
+    where ${where} and c.environment <> '' order by name`.execute(kysely)
   return rows.map(({ name }) => name)
 }
 
-async function repositoriesOf({ kysely }: Database, project: string): Promise<Named[]> {
-  const { rows } = await sql<Named>`select own.row_id as id, coalesce(r.name, '') as name
-    from (${mapped('repos', project)}) own left join repos r on r.id = own.row_id order by own.row_id`.execute(kysely)
+async function repositoriesOf({ kysely }: Database, projects: readonly string[]): Promise<Named[]> {
+  const { from, where } = mapping('repo', 'repos', projects)
+  const { rows } = await sql<Named>`select distinct repo.row_id as id, coalesce(r.name, '') as name
+    from ${from} left join repos r on r.id = repo.row_id where ${where} order by id`.execute(kysely)
   return rows
 }
 
@@ -132,12 +176,27 @@ interface Group {
   readonly team?: string
 }
 
-export async function groupsOf(database: Database, { project }: MetricFilter, by: Grouping): Promise<Group[]> {
+/** The most groups of one answer, each of which is a statement of its own. */
+const MOST_GROUPS = 200
+
+export async function groupsOf(database: Database, asked: Asked, by: Grouping): Promise<Group[]> {
   if (!by) return [{ group: null, name: null }]
-  const listed = {
-    environment: async () => (await environmentsOf(database, project)).map((name) => ({ id: name, name })),
-    repository: () => repositoriesOf(database, project),
+  const projects = projectsOf(asked)
+  const listed = await {
+    environment: async () => (await environmentsOf(database, projects)).map((name) => ({ id: name, name })),
+    repository: () => repositoriesOf(database, projects),
     team: () => teamsOf(database),
-  }[by]
-  return (await listed()).map(({ id, name }) => ({ group: id, name: name || id, [by]: id }))
+  }[by]()
+  if (listed.length > MOST_GROUPS && !('project' in asked)) {
+    throw new UserError(
+      `There are more than ${MOST_GROUPS} (${listed.length}) to group by: ask for a project or a smaller group.`,
+    )
+  }
+  return listed.map(({ id, name }) => ({ group: id, name: name || id, [by]: id }))
 }
+
+/** The same filter for one environment, repository or team. */
+export const narrowedTo = (asked: Asked, narrowing: Pick<Group, 'environment' | 'repository' | 'team'>): Asked =>
+  'parts' in asked
+    ? { ...asked, ...narrowing, parts: asked.parts.map((part) => ({ ...part, ...narrowing })) }
+    : { ...asked, ...narrowing }

@@ -23,7 +23,10 @@ export const projectDeployedCommits: Population = (query) => deploymentCommitsOf
 export const projectDeployments: Population = (query) => {
   const own = metricQueryOf(query)
   const { from, where } = deploymentCommitsOf(own)
-  return { from, where: sql`${where} and ${stands(own, sql`c.cicd_deployment_id`)}` }
+  return {
+    from,
+    where: sql`${where} and ${stands({ project: sql`scope.project_name`, policy: query.policy }, sql`c.cicd_deployment_id`)}`,
+  }
 }
 
 export const narrowed =

@@ -106,6 +106,13 @@ export const metricQueryOf = (query: PanelQuery, { where: _, ...narrowing }: Nar
   ...narrowing,
 })
 
+/** What the stored times of pull requests are read by. */
+export const storedTimesOf = (query: PanelQuery) => ({
+  dialect: query.dialect,
+  project: query.variable('project'),
+  policy: query.policy,
+})
+
 /** Selects the items that count. */
 export const countedItems = (query: PanelQuery, metric: Metric, narrowing?: Narrowing): Sql =>
   sql`select * from (${metric.items(metricQueryOf(query, narrowing))}) every_item

@@ -6,6 +6,7 @@ export const FIRST_LISTED = 5
 
 export const HASHES: readonly string[] = `
 dbb35b84cc55fc0bb2345f64e6b58b8c35dae12eec3cedc3268103f42b1e4f63
+6300953aed8c14e113cf80b57f9ed742095f0d5b37016e3062e929f3d3245598
 `
   .trim()
   .split('\n')

@@ -5,7 +5,7 @@
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { Dialect } from '../database/dialect.ts'
-import type { Sql } from './calculate/calculation.ts'
+import type { Projects, Sql } from './calculate/calculation.ts'
 import type { Policy } from './policy/policy.ts'
 
 /** The incidents that a service report is about. */
@@ -45,7 +45,8 @@ export type Reading = (typeof READINGS)[number]
 export type Expressed<Value> = Value | Sql
 
 export interface MetricQuery {
-  readonly project: Expressed<string>
+  /** Several are read in one statement, each item with its project. */
+  readonly project: Projects
   readonly from: Expressed<Date>
   readonly to: Expressed<Date>
   readonly environment: string
@@ -131,6 +132,7 @@ export type Reason = keyof typeof REASONS
 
 interface ItemColumns {
   readonly kind: ItemKind
+  readonly project: Sql
   readonly id: Sql
   /** The date that decides the range and the bucket. */
   readonly at: Sql
@@ -158,6 +160,7 @@ export const TABLE_OF: Readonly<Record<ItemKind, string>> = {
 
 export interface Item {
   readonly kind: ItemKind
+  readonly project: string
   readonly id: string
   readonly at: Date | null
   readonly value: number | null
@@ -171,8 +174,14 @@ export interface Item {
   readonly raw_id: number | null
 }
 
+/** The columns of every statement of items. */
+export const ITEM_COLUMNS = [
+  ...(['kind', 'project', 'id', 'at', 'value', 'reason', 'title', 'url', 'repository', 'account'] as const),
+  ...(['raw_table', 'raw_params', 'raw_id'] as const),
+] as const satisfies readonly (keyof Item)[]
+
 export const selectItems = (dialect: Dialect, columns: ItemColumns): Sql =>
-  sql`select ${sql.raw(dialect.joinAsWritten)} ${sql.lit(columns.kind)} as kind, ${columns.id} as id,
+  sql`select ${sql.raw(dialect.joinAsWritten)} ${sql.lit(columns.kind)} as kind, ${columns.project} as project, ${columns.id} as id,
     ${columns.at} as at, ${columns.value} as value, ${columns.reason} as reason, ${columns.title} as title,
     ${columns.url} as url, ${columns.repository} as repository, ${columns.account} as account,
     ${sql.ref(`${columns.origin}._raw_data_table`)} as raw_table, ${sql.ref(`${columns.origin}._raw_data_params`)} as raw_params,

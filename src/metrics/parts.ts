@@ -1,11 +1,7 @@
 /** Reads a metric for several filters whose policies may need different statements. */
 import type { Database } from '../database/database.ts'
 import type { Material, Metric, MetricFilter, Reading } from './metric.ts'
-import { categoryTable, serviceOf } from './service/service-incidents.ts'
-
-/** Returns the metric as the policy of a project counts it. */
-export const underPolicy = (metric: Metric, { policy }: Pick<MetricFilter, 'policy'>): Metric =>
-  (policy.pairing === 'service-report' && metric.inServiceReport) || metric
+import { type Asked, isMixed, metricOf, readable, type Whole } from './whole.ts'
 
 const READING: Readonly<Record<Reading, string>> = {
   known: '',
@@ -15,15 +11,13 @@ const READING: Readonly<Record<Reading, string>> = {
 }
 
 /** Says what the metric counts under the policy and in the chosen reading. */
-export const definitionOf = (metric: Metric, filter: Pick<MetricFilter, 'policy' | 'reading'>): string =>
-  [
-    underPolicy(metric, filter).definition,
-    ...policyWords(underPolicy(metric, filter), filter),
-    countingOf(metric, filter),
-    READING[filter.reading ?? 'known'],
-  ]
-    .filter((each) => each !== '')
-    .join(' ')
+export function definitionOf(metric: Metric, asked: Asked): string {
+  const own = metricOf(metric, asked)
+  const rules = isMixed(asked)
+    ? ['Each project counts by its own policy.']
+    : [...policyWords(own, asked), countingOf(metric, asked)]
+  return [own.definition, ...rules, READING[asked.reading ?? 'known']].filter((each) => each !== '').join(' ')
+}
 
 /** Says where a policy counts otherwise than the definition. */
 function policyWords({ madeOf, isOfService: ofService }: Metric, { policy }: Pick<MetricFilter, 'policy'>): string[] {
@@ -53,42 +47,32 @@ const countingOf = ({ madeOf }: Metric, { policy }: Pick<MetricFilter, 'policy'>
     : 'A rollout that several rows tell of counts once.'
 }
 
-/** Tells whether, under the policy, the metric is about the incidents of a service. */
-export const isOfService = (metric: Metric, filter: Pick<MetricFilter, 'policy'>): boolean =>
-  underPolicy(metric, filter).isOfService === true
-
-const needsCategory = (metric: Metric, filter: MetricFilter): boolean =>
-  isOfService(metric, filter) && serviceOf(filter).categories !== null
-
 /** Tells whether the database has the column that the metric needs. */
-export const canRead = async (database: Database, metric: Metric, filter: MetricFilter): Promise<boolean> =>
-  !needsCategory(metric, filter) || (await categoryTable(database)) !== undefined
+export const canRead = async (database: Database, metric: Metric, asked: Asked): Promise<boolean> =>
+  (await readable(database, metric, asked)) !== null
 
 /** Reads together all filters whose policies use the same statement. `nothing` gives the result for those that cannot be read. */
 export async function inParts<Result>(
   database: Database,
   metric: Metric,
-  filters: readonly MetricFilter[],
-  read: (metric: Metric, filters: readonly MetricFilter[]) => Promise<Result[]>,
-  nothing: (filter: MetricFilter) => Result,
+  filters: readonly Asked[],
+  read: (metric: Metric, filters: readonly Whole[]) => Promise<Result[]>,
+  nothing: (filter: Asked) => Result,
 ): Promise<Result[]> {
   const results: Result[] = []
-  const isFieldThere = filters.some((filter) => needsCategory(metric, filter))
-    ? (await categoryTable(database)) !== undefined
-    : false
-  const parts = Map.groupBy(filters.entries(), ([, filter]) => underPolicy(metric, filter))
-  for (const [own, entries] of parts) {
-    const fine: [number, MetricFilter][] = []
-    for (const entry of entries) {
-      if (isFieldThere || !needsCategory(metric, entry[1])) fine.push(entry)
-      else results[entry[0]] = nothing(entry[1])
-    }
-    if (fine.length === 0) continue
+  const known = await Promise.all(filters.map((filter) => readable(database, metric, filter)))
+  const fine: { place: number; whole: Whole; own: Metric }[] = []
+  for (const [place, whole] of known.entries()) {
+    if (whole) fine.push({ place, whole, own: metricOf(metric, whole) })
+    else results[place] = nothing(filters[place] as Asked)
+  }
+  const ways = Map.groupBy(fine, ({ own }) => `${own.name} ${own.summary} ${own.definition}`)
+  for (const entries of ways.values()) {
     const values = await read(
-      own,
-      fine.map(([, filter]) => filter),
+      (entries[0] as (typeof fine)[number]).own,
+      entries.map(({ whole }) => whole),
     )
-    for (const [index, [place]] of fine.entries()) results[place] = values[index] as Result
+    for (const [index, { place }] of entries.entries()) results[place] = values[index] as Result
   }
   return results
 }

@@ -17,7 +17,7 @@ const ofTeam = (account: Sql, team: Expressed<string> | undefined): Sql | null =
     ? null
     : sql`${account} in (select ua.account_id from user_accounts ua inner join team_users tu on tu.user_id = ua.user_id where tu.team_id = ${team})`
 
-/** `pr`: the pull requests whose base is a repository of the project. More conditions can follow `where`. */
+/** `pr`: the pull requests whose base is a repository of the project, `repo`. More conditions can follow `where`. */
 export function pullRequestsOf(filter: Scoping): { from: Sql; where: Sql } {
   const repo = mapping('repo', 'repos', filter.project)
   return {
@@ -47,7 +47,7 @@ const narrowed = (alias: string, { repository, team }: Scoping): Sql =>
   )
 
 /**
- * `c`: the deployment commits of the project's scopes, including all rows of a rollout. A rollout belongs to a repository or a
+ * `c`: the deployment commits of the project's scopes, `scope`, including all rows of a rollout. A rollout belongs to a repository or a
  * team if any of its rows does, even if the row that represents the rollout does not.
  */
 export function deploymentCommitsOf(filter: Scoping): { from: Sql; where: Sql } {
@@ -57,35 +57,39 @@ export function deploymentCommitsOf(filter: Scoping): { from: Sql; where: Sql } 
   const own = narrowed('c', filter)
   return {
     from: sql`from ${scope.from} inner join cicd_deployment_commits c on c.cicd_scope_id = scope.row_id`,
-    where: all(scope.where, isNarrowed && (kin ? sql`(${own} or c.cicd_deployment_id in (${kin}))` : own)),
+    where: all(
+      scope.where,
+      isNarrowed && (kin ? sql`(${own} or (scope.project_name, c.cicd_deployment_id) in (${kin}))` : own),
+    ),
   }
 }
 
 /**
- * Returns one row for each deployment, whatever the number of its commits. `at` is its latest finish among the commits that fit,
- * `marked` tells whether its id is among `marks`, and `joined` whether another row represents its rollout. Deployments are
+ * Returns one row for each deployment of a project, whatever the number of its commits. `at` is its latest finish among the commits that fit,
+ * `marked` tells whether it is among `marks` (`project`, `id`), and `joined` whether another row represents its rollout. Deployments are
  * counted this way everywhere: those that fit and are not joined. The statement is stacked and grouped, because subqueries that
  * are joined by a long text cannot use an index.
  */
 export function deploymentsOf(filter: Scoping, marks?: Sql): Sql {
   const { from, where } = deploymentCommitsOf(filter)
-  const commits = sql`select c.cicd_deployment_id as id, c.result, c.environment, c.finished_date, c.name, c.url, c.repo_id,
+  const commits = sql`select scope.project_name as project, c.cicd_deployment_id as id, c.result, c.environment, c.finished_date, c.name, c.url, c.repo_id,
     c._raw_data_table, c._raw_data_params, c._raw_data_id, 1 as is_own ${from} where ${where}`
-  const marked = sql`select mark.id, null, null, null, null, null, null, null, null, null, 0 from (${marks}) mark`
+  const marked = sql`select mark.project, mark.id, null, null, null, null, null, null, null, null, null, 0 from (${marks}) mark`
   const fits = sql`c.result = 'SUCCESS' and c.environment = ${filter.environment}`
-  return sql`select c.id, max(case when c.result = 'SUCCESS' then 1 else 0 end) as succeeded,
+  return sql`select c.project, c.id, max(case when c.result = 'SUCCESS' then 1 else 0 end) as succeeded,
       max(case when ${fits} then 1 else 0 end) as fits,
       max(case when ${fits} then c.finished_date end) as at, max(c.finished_date) as ended,
       max(case when c.is_own = 0 then 1 else 0 end) as marked,
-      case when ${isJoined(filter, sql`c.id`)} then 1 else 0 end as joined,
+      case when ${isJoined({ project: sql`c.project`, policy: filter.policy }, sql`c.id`)} then 1 else 0 end as joined,
       max(c.name) as title, max(c.url) as url, max(c.repo_id) as repository,
       max(c._raw_data_table) as _raw_data_table, max(c._raw_data_params) as _raw_data_params,
       max(c._raw_data_id) as _raw_data_id
-    from (${marks ? sql`${commits} union all ${marked}` : commits}) c group by c.id having max(c.is_own) = 1`
+    from (${marks ? sql`${commits} union all ${marked}` : commits}) c group by c.project, c.id having max(c.is_own) = 1`
 }
 
-/** The columns with which an item shows an issue or an incident, `i`. */
+/** The columns with which an item shows an issue or an incident, `i`, that is its project's by `own`. */
 export const ofTicket = {
+  project: sql`own.project`,
   title: sql`i.title`,
   url: sql`i.url`,
   repository: sql`''`,
@@ -105,7 +109,7 @@ export function incidentsOf(filter: MetricQuery): { from: Sql; where: Sql } {
 export function issuesOf(filter: Scoping): { from: Sql; where: Sql } {
   const board = mapping('board', 'boards', filter.project)
   return {
-    from: sql`from (select distinct b.issue_id from ${board.from} inner join board_issues b on b.board_id = board.row_id
+    from: sql`from (select distinct board.project_name as project, b.issue_id from ${board.from} inner join board_issues b on b.board_id = board.row_id
       where ${board.where}) own inner join issues i on i.id = own.issue_id`,
     where: all(sql`1 = 1`, ofTeam(accountOfAssignee('i'), filter.team)),
   }

@@ -4,13 +4,14 @@ import * as access from './access.ts'
 import * as alerts from './alerts.ts'
 import * as dashboards from './dashboards.ts'
 import * as deliveries from './deliveries.ts'
+import * as groups from './groups.ts'
 import * as pipelines from './pipelines.ts'
 import * as projects from './projects.ts'
 import * as runs from './runs.ts'
 import * as state from './state.ts'
 import * as workers from './workers.ts'
 
-const modules = [projects, pipelines, runs, state, access, deliveries, alerts, dashboards, workers]
+const modules = [projects, pipelines, runs, state, access, deliveries, alerts, dashboards, workers, groups]
 
 type TablesIn<Module> = Module extends unknown ? Module[keyof Module] : never
 declare module '../database/kysely.ts' {

@@ -175,9 +175,15 @@ describeEachDatabase('weir metrics', (test) => {
 
   it('says what a ratio divides, and not the sum of both', () => {
     const explained = { value: 0.4, counted: 14, total: 14, inWords: '40 %', grades: [], leftOut: [] }
-    const filter = { policy: DEFAULT_POLICY }
+    const filter = {
+      project: 'shop',
+      environment: 'PRODUCTION',
+      from: new Date(0),
+      to: new Date(1),
+      policy: DEFAULT_POLICY,
+    }
     expect(restsOn(serviceChangeFailureRate, filter, explained)).toBe('4 incidents for 10 deployments')
-    const pairing = { policy: { ...DEFAULT_POLICY, pairing: 'service-report' as const } }
+    const pairing = { ...filter, policy: { ...DEFAULT_POLICY, pairing: 'service-report' as const } }
     expect(restsOn(changeFailureRate, pairing, explained)).toBe('4 incidents for 10 deployments')
     expect(restsOn(changeFailureRate, filter, explained)).toBe('14 deployments')
   })

@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { STAGES } from '../../metrics/answer/answer.ts'
 import { cause } from './cause.ts'
-import { grade, likelyRange, noData, noGrade, plainQuery } from './metrics.ts'
+import { grade, likelyRange, noData, noGrade, plainQuery, whose } from './metrics.ts'
 
-export const answerQuery = plainQuery.pick({ project: true, from: true, to: true, environment: true, policy: true })
+export const answerQuery = plainQuery.omit({ reading: true, issueCategory: true, component: true })
 
 const period = z.object({ from: z.date(), to: z.date() })
 const share = z.number().nullable()
@@ -179,7 +179,7 @@ const sure = z
 
 export const answerRecord = z
   .object({
-    whose: z.object({ kind: z.enum(['project', 'team', 'group', 'all']), name: z.string().nullable() }),
+    whose,
     environment: z.string(),
     range: period,
     before: period.meta({ description: 'The period of the same length right before the range.' }),

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { LONGEST_PROJECT_NAME } from '../../control-plane/projects/projects.ts'
 import { READINGS, REASONS } from '../../metrics/metric.ts'
 import { LONGEST_WORD, MOST_CATEGORIES, POLICIES } from '../../metrics/policy/policy.ts'
-import { bounded, endOfRange, example, moment } from '../../plugin-kit/spec/request-values.ts'
+import { bounded, endOfRange, example, moment, queryFlag } from '../../plugin-kit/spec/request-values.ts'
 import { paging } from './common.ts'
 import { assumption } from './records.ts'
 import { rolloutCounting, rolloutRecord } from './rollouts.ts'
@@ -21,14 +21,22 @@ const listOf = <Entry extends z.ZodType>(entry: Entry, most: number) =>
 
 export const metricName = z.object({ metric: z.string() })
 const filterQuery = {
-  project: projectName.meta({ description: 'Name of the project.' }),
+  project: projectName
+    .optional()
+    .meta({ description: 'Name of the project. Each request names a project, a group or a team, or asks for all.' }),
+  group: word.optional().meta({
+    description: 'Name of a group: the items of its projects, each counted once and by the policy of its project.',
+  }),
+  all: queryFlag.meta({ description: 'True for all projects.' }),
   from: moment.optional().meta({ description: 'Start of the time range. Default: six months before `to`.' }),
   to: endOfRange
     .optional()
     .meta({ description: 'End of the time range; a day without a time belongs to it as a whole. Default: now.' }),
   environment: word.default('PRODUCTION'),
   repository: word.optional().meta({ description: 'Name or id of a repository of the project.' }),
-  team: word.optional().meta({ description: 'Name or id of a team.' }),
+  team: word
+    .optional()
+    .meta({ description: 'Name or id of a team. Narrows a project, a group or all; alone, it means all projects.' }),
   policy: z
     .enum(['project', ...POLICIES.map(({ name }) => name)] as [string, ...string[]])
     .default('project')
@@ -117,7 +125,16 @@ const about = {
   definition: z.string().meta({ description: 'What is counted, when, and what is not.' }),
   rollouts: rolloutCounting,
 }
-const answered = { ...about, project: z.string(), from: z.date(), to: z.date() }
+export const whose = z
+  .object({ kind: z.enum(['project', 'team', 'group', 'all']), name: z.string().nullable() })
+  .meta({ id: 'Whose', description: 'Whose items they are. Of all projects, the name is null.' })
+const answered = {
+  ...about,
+  whose,
+  project: z.string().nullable().meta({ description: 'Null if they are not of one project.' }),
+  from: z.date(),
+  to: z.date(),
+}
 
 export const metricRecord = z
   .object({
@@ -152,6 +169,7 @@ const itemRecord = z
   .object({
     kind: z.string(),
     table: z.string().meta({ description: 'Table of the domain model that has a row of this id.' }),
+    project: z.string().meta({ description: 'The project as whose item it counts.' }),
     id: z.string(),
     at: z.date().nullable(),
     value: z.number().nullable(),
@@ -295,7 +313,7 @@ export const keysRecord = z.object({
 })
 
 export const reportQuery = z.strictObject({
-  project: filterQuery.project,
+  project: projectName.meta({ description: 'Name of the project.' }),
   from: filterQuery.from,
   to: filterQuery.to,
   environment: filterQuery.environment,

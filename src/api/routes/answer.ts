@@ -2,7 +2,7 @@ import { readAnswer } from '../../control-plane/answer/read-answer.ts'
 import type { Routes } from '../api.ts'
 import { answerQuery, answerRecord } from '../contract/answer.ts'
 import { answers } from '../contract/common.ts'
-import { filterOf } from '../metric-filter.ts'
+import { wholeAskedFor } from '../metric-filter.ts'
 
 export const answerRoutes: Routes = (api, { database, plugins }) => {
   api.get(
@@ -17,13 +17,12 @@ export const answerRoutes: Routes = (api, { database, plugins }) => {
       },
     },
     async ({ query }) => {
-      const filter = await filterOf(database, { ...query, reading: 'known' })
-      const shared = { from: filter.from.toISOString(), to: filter.to.toISOString(), environment: filter.environment }
-      const asked = new URLSearchParams({ project: query.project, ...shared, policy: query.policy })
+      const { whose, filter } = await wholeAskedFor(database, { ...query, reading: 'known' })
+      const asked = new URLSearchParams(chosen({ ...query, from: filter.from, to: filter.to }))
       return readAnswer(
         { database, plugins },
         {
-          whose: { kind: 'project', name: query.project },
+          whose,
           filter,
           itemsAt: (metric) => `/v1/metrics/${metric}/items?${asked}`,
           today: new Date(),
@@ -32,3 +31,9 @@ export const answerRoutes: Routes = (api, { database, plugins }) => {
     },
   )
 }
+
+/** The parts of a query that say something, as they are written in an address. */
+const chosen = (query: Readonly<Record<string, unknown>>): [string, string][] =>
+  Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, value instanceof Date ? value.toISOString() : String(value)]],
+  )

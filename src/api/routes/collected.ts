@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { requireProject } from '../../control-plane/groups/whole.ts'
 import { collectedElsewhere } from '../../control-plane/projects/collected-elsewhere.ts'
 import { lacksOf } from '../../control-plane/projects/partial-data.ts'
 import { bounded, wholeNumber } from '../../plugin-kit/spec/request-values.ts'
@@ -8,7 +9,6 @@ import { plain } from '../api.ts'
 import { collectedBy } from '../contract/collected-by.ts'
 import { answers, paging, time, timeOrNull } from '../contract/common.ts'
 import { pipeline } from '../contract/records.ts'
-import { requireProject } from '../metric-filter.ts'
 
 const tags = ['collected']
 

@@ -1,5 +1,6 @@
 import { packed, tarText } from '../../basics/tar.ts'
 import { findDashboard, listOwnDashboards, OWN_GROUP } from '../../control-plane/dashboards/own-dashboards.ts'
+import { requireProject } from '../../control-plane/groups/whole.ts'
 import { policyOfProject } from '../../control-plane/projects/project-policy.ts'
 import { readAnnotations } from '../../dashboards/annotations.ts'
 import { templateOf } from '../../dashboards/grafana/template.ts'
@@ -27,7 +28,6 @@ import {
   variableName,
 } from '../contract/dashboards.ts'
 import { answerPanel, choiceOf, recordOf, summaryOf } from '../dashboard-choice.ts'
-import { requireProject } from '../metric-filter.ts'
 import { inTurns } from '../stream.ts'
 
 const tags = ['dashboards']

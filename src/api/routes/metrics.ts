@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { requireProject } from '../../control-plane/groups/whole.ts'
 import { assumptionsOfProject } from '../../control-plane/plan/assumptions.ts'
 import { measureOne, measureSeries } from '../../control-plane/projects/measure.ts'
 import { projectFindings } from '../../control-plane/projects/project-findings.ts'
@@ -8,12 +9,13 @@ import type { Database } from '../../database/database.ts'
 import { readLikely } from '../../metrics/answer/read-likely.ts'
 import { REMEDIES } from '../../metrics/findings/remedies.ts'
 import { metrics } from '../../metrics/index.ts'
-import { type Item, type Metric, type MetricFilter, TABLE_OF } from '../../metrics/metric.ts'
+import { type Item, type Metric, TABLE_OF } from '../../metrics/metric.ts'
 import { DEFAULT_POLICY, POLICIES } from '../../metrics/policy/policy.ts'
 import { type Rollout, rolloutsOf } from '../../metrics/policy/rollout-list.ts'
 import { comparePolicies } from '../../metrics/read/compare.ts'
 import { type DetailedItem, withDetails } from '../../metrics/read/item-details.ts'
 import { countAgainst, countItems, readItems } from '../../metrics/read/read-items.ts'
+import { type Asked, partsOf } from '../../metrics/whole.ts'
 import { toCsv } from '../../plugin-kit/push/csv-text.ts'
 import { inTurn, plain, type Routes, sentAlready } from '../api.ts'
 import { answers, tables } from '../contract/common.ts'
@@ -32,7 +34,7 @@ import {
   valueQuery,
   valueRecord,
 } from '../contract/metrics.ts'
-import { aboutMetric, askedFor, groupsOf, rangeOf, requireProject } from '../metric-filter.ts'
+import { type AskedFor, aboutMetric, askedFor, groupsOf, narrowedTo, rangeOf } from '../metric-filter.ts'
 
 const tags = ['metrics']
 const SAMPLES = 20
@@ -67,17 +69,18 @@ const valueRoutes: Routes = (api, { database, plugins }) => {
       },
     },
     async ({ params, query }, reply) => {
-      const { metric, filter } = await askedFor(database, params, query)
+      const asked = await askedFor(database, params, query)
+      const { metric, filter } = asked
       const values = []
       for (const { group, name, ...narrowed } of await groupsOf(database, filter, query.groupBy)) {
-        const own = { ...filter, ...narrowed }
+        const own = narrowedTo(filter, narrowed)
         const { leftOut: _, ...value } = await measureOne({ database, plugins }, metric, own)
         const likely = value.value === null ? null : await readLikely(database, metric, own)
         values.push({ group, name, ...value, likely })
       }
       return query.format === 'csv'
         ? sendCsv(reply, ['group', 'value', 'counted', 'total', 'name'], values)
-        : { ...headOf(metric, filter), values }
+        : { ...headOf(asked), values }
     },
   )
   api.get(
@@ -93,11 +96,12 @@ const valueRoutes: Routes = (api, { database, plugins }) => {
       },
     },
     async ({ params, query }, reply) => {
-      const { metric, filter } = await askedFor(database, params, query)
+      const asked = await askedFor(database, params, query)
+      const { metric, filter } = asked
       const [points = []] = await measureSeries({ database, plugins }, metric, [filter], query.bucket)
       return query.format === 'csv'
         ? sendCsv(reply, ['start', 'value', 'counted'], points)
-        : { ...headOf(metric, filter), points }
+        : { ...headOf(asked), points }
     },
   )
 }
@@ -116,7 +120,8 @@ const itemRoutes: Routes = (api, { database }) => {
       },
     },
     async ({ params, query }, reply) => {
-      const { metric, filter } = await askedFor(database, params, query)
+      const asked = await askedFor(database, params, query)
+      const { metric, filter } = asked
       const limit = query.pageSize
       const page = { reason: query.reason, limit, offset: (query.page - 1) * limit }
       const items = await publicItems(database, metric, filter, await readItems(database, metric, filter, page))
@@ -125,6 +130,7 @@ const itemRoutes: Routes = (api, { database }) => {
             reply,
             [
               'kind',
+              'project',
               'id',
               'at',
               'value',
@@ -141,7 +147,7 @@ const itemRoutes: Routes = (api, { database }) => {
             ],
             items,
           )
-        : { ...headOf(metric, filter), count: await countItems(database, metric, filter, query.reason), items }
+        : { ...headOf(asked), count: await countItems(database, metric, filter, query.reason), items }
     },
   )
 }
@@ -160,18 +166,19 @@ const explanationRoutes: Routes = (api, { database, plugins }) => {
       },
     },
     async ({ params, query }) => {
-      const { metric, filter } = await askedFor(database, params, query)
+      const asked = await askedFor(database, params, query)
+      const { metric, filter, own } = asked
       const explained = await measureOne({ database, plugins }, metric, filter, true)
       const samples = await readItems(database, metric, filter, { limit: SAMPLES, offset: 0 })
       const joined = await readItems(database, metric, filter, { reason: 'same_rollout', limit: SAMPLES, offset: 0 })
       return {
-        ...headOf(metric, filter),
+        ...headOf(asked),
         ...explained,
         leftOut: explained.leftOut.map((each) => ({ ...each, ...REMEDIES[each.reason] })),
         against: await countAgainst(database, metric, filter),
-        findings: await projectFindings(database, metric, filter),
-        assumptions: await assumptionsOfProject({ database, plugins }, filter.project),
-        places: await rulePlacesOf({ database, plugins }, filter.project),
+        findings: own ? await projectFindings(database, metric, own) : [],
+        assumptions: own ? await assumptionsOfProject({ database, plugins }, own.project) : [],
+        places: own ? await rulePlacesOf({ database, plugins }, own.project) : [],
         samples: await publicItems(database, metric, filter, samples),
         rolloutsJoined: [...new Set((await rolloutsAmong(database, filter, joined)).values())],
       }
@@ -190,13 +197,14 @@ const explanationRoutes: Routes = (api, { database, plugins }) => {
       },
     },
     async ({ params, query }) => {
-      const { metric, filter } = await askedFor(database, params, query)
-      const read = (under: MetricFilter) => measureOne({ database, plugins }, metric, under)
+      const asked = await askedFor(database, params, query)
+      const { metric, filter } = asked
+      const read = (under: Asked) => measureOne({ database, plugins }, metric, under)
       const policies = await comparePolicies(database, metric, filter, POLICIES, read)
       const settings = new Map(POLICIES.map(({ name, policy }) => [name, { ...policy }]))
       const { leftOut: _, frequency: __, ...value } = await read(filter)
       return {
-        ...headOf(metric, filter),
+        ...headOf(asked),
         policies: policies.map((each) => ({ ...each, settings: settings.get(each.policy) })),
         standard: { ...DEFAULT_POLICY },
         chosen: { settings: { ...filter.policy }, ...value },
@@ -228,23 +236,30 @@ const previewRoutes: Routes = (api, { database, plugins, longWork }) => {
 export const metricRoutes = inTurn(valueRoutes, itemRoutes, explanationRoutes, previewRoutes)
 
 /** The first fields of every answer. */
-const headOf = (metric: Metric, filter: MetricFilter) => ({
+const headOf = ({ metric, whose, filter, own }: AskedFor) => ({
   ...aboutMetric(metric, filter),
-  project: filter.project,
+  whose,
+  project: own?.project ?? null,
   from: filter.from,
   to: filter.to,
 })
 const sendCsv = (reply: FastifyReply, names: readonly string[], rows: readonly object[]) =>
   sentAlready(reply.type('text/csv; charset=utf-8').send(toCsv(names, rows)))
 
-const rolloutsAmong = (database: Database, { project, policy }: MetricFilter, items: readonly Item[]) =>
-  rolloutsOf(
-    database,
-    { project, policy },
-    items.flatMap(({ kind, id }) => (kind === 'deployment' ? [id] : [])),
-  )
+/** The rollouts of the deployments among the items, as the projects count them whose items they are. */
+async function rolloutsAmong(database: Database, asked: Asked, items: readonly Item[]): Promise<Map<string, Rollout>> {
+  const policies = new Map(partsOf(asked).map(({ project, policy }) => [project, policy]))
+  const deployments = items.filter(({ kind }) => kind === 'deployment')
+  const found = new Map<string, Rollout>()
+  for (const [project, own] of Map.groupBy(deployments, (item) => item.project)) {
+    const policy = policies.get(project) ?? asked.policy
+    const ids = own.map(({ id }) => id)
+    for (const [id, rollout] of await rolloutsOf(database, { project, policy }, ids)) found.set(id, rollout)
+  }
+  return found
+}
 
-async function publicItems(database: Database, metric: Metric, filter: MetricFilter, items: readonly Item[]) {
+async function publicItems(database: Database, metric: Metric, filter: Asked, items: readonly Item[]) {
   const rollouts = await rolloutsAmong(database, filter, items)
   return (await withDetails(database, metric, filter, items)).map((item) => publicItem(item, rollouts.get(item.id)))
 }

@@ -1,3 +1,4 @@
+import { requireProject } from '../../control-plane/groups/whole.ts'
 import { policyOfProject } from '../../control-plane/projects/project-policy.ts'
 import { selectRows } from '../../control-plane/store.ts'
 import { numberChanges } from '../../domain/rollouts.ts'
@@ -8,7 +9,6 @@ import { checkRules } from '../../metrics/policy/rollout-rules.ts'
 import type { Routes } from '../api.ts'
 import { answers } from '../contract/common.ts'
 import { changesQuery, changesRecord, rolloutsQuery, rolloutsRecord } from '../contract/rollouts.ts'
-import { requireProject } from '../metric-filter.ts'
 
 const tags = ['metrics']
 

@@ -15,7 +15,7 @@ import type { Routes } from '../api.ts'
 import { sentAlready } from '../api.ts'
 import { tables } from '../contract/common.ts'
 import { reportQuery, reportRecord } from '../contract/metrics.ts'
-import { aboutMetric, filterOf } from '../metric-filter.ts'
+import { aboutMetric, projectFilterOf } from '../metric-filter.ts'
 
 const COLUMNS = ['month', 'incidents', 'deployments', 'changeFailureRate', 'recoveryMinutes', 'unresolved']
 
@@ -74,7 +74,7 @@ export const serviceReportRoutes: Routes = (api, { database, plugins }) => {
       },
     },
     async ({ query }, reply) => {
-      const filter = await filterOf(database, { ...query, policy: 'project', reading: 'known' })
+      const filter = await projectFilterOf(database, { ...query, policy: 'project', reading: 'known' })
       const { sentences } = await unknownWords(database, filter)
       const months = await monthsOf(filter)
       if (query.format === 'csv') return sentAlready(reply.type('text/csv; charset=utf-8').send(toCsv(COLUMNS, months)))

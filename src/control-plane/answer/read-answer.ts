@@ -16,17 +16,18 @@ import { deploymentFrequency } from '../../metrics/definitions/deployment-freque
 import { recoveryTime } from '../../metrics/definitions/recovery-time.ts'
 import { reworkRate } from '../../metrics/definitions/rework-rate.ts'
 import { graded, readEvidence } from '../../metrics/grades/read-grades.ts'
-import type { Metric, MetricFilter } from '../../metrics/metric.ts'
-import { inParts, underPolicy } from '../../metrics/parts.ts'
+import type { Metric } from '../../metrics/metric.ts'
+import { inParts } from '../../metrics/parts.ts'
 import { checkRange, type Explanation, NO_VALUE, readMetrics } from '../../metrics/read/read.ts'
 import { NO_CATEGORY_FIELD } from '../../metrics/service/service-incidents.ts'
+import { type Asked, asWhole, metricOf, projectsOf } from '../../metrics/whole.ts'
 import { causesOf, mostCostlyFirst } from '../attention/attention.ts'
 import { type Measured, settled } from '../projects/measure.ts'
 import { howSure } from './how-sure.ts'
 
 interface AnswerQuestion {
   readonly whose: Whose
-  readonly filter: MetricFilter
+  readonly filter: Asked
   /** Says where the items of a metric are, as an address of `/v1`. */
   readonly itemsAt: (metric: string) => string
   readonly today: Date
@@ -53,13 +54,9 @@ export async function readAnswer(context: Measured, question: AnswerQuestion): P
   const keys = reads.map((read) => keyAnswer(read, { filter, bucket, today, items: itemsAt(read.metric.name) }))
   const where = await whereTimeGoes(context.database, readOf(changeLeadTime))
   const look = await whatToLookAt(context.database, filter, reads)
-  const projects = [filter.project]
-  const sure = await howSure(context, {
-    projects,
-    range,
-    policy: filter.policy,
-    explained: await materialsOf(context, filter, readOf),
-  })
+  const projects = projectsOf(filter)
+  const explained = await materialsOf(context, filter, readOf)
+  const sure = await howSure(context, { projects, range, policy: asWhole(filter).policy, explained })
   const causes = await causesOf(context, { projects, ...range, environment: filter.environment })
   return {
     whose,
@@ -79,7 +76,7 @@ export async function readAnswer(context: Measured, question: AnswerQuestion): P
 }
 
 /** What the answer is made of, with the reasons of what does not count; those of changes are told apart as finely as can be. */
-async function materialsOf(context: Measured, filter: MetricFilter, readOf: (metric: Metric) => KeyRead) {
+async function materialsOf(context: Measured, filter: Asked, readOf: (metric: Metric) => KeyRead) {
   const [changes] = await readMetrics(context.database, changeLeadTime, [filter], true)
   const others = [deploymentFrequency, recoveryTime].map((metric) => ({
     metric: metric.name,
@@ -92,11 +89,11 @@ async function readKey(
   context: Measured,
   metric: Metric,
   group: KeyRead['group'],
-  filter: MetricFilter,
+  filter: Asked,
   before: Period,
 ): Promise<KeyRead> {
   const { database } = context
-  const filters = [filter, { ...filter, ...before }]
+  const filters = [filter, during(filter, before)]
   const read = await inParts(
     database,
     metric,
@@ -105,7 +102,7 @@ async function readKey(
       const counted = await readCounted(database, own, some)
       return counted.map((each, place) => ({
         counted: each,
-        explained: explainedBy(own, some[place] as MetricFilter, each),
+        explained: explainedBy(own, some[place] as Asked, each),
       }))
     },
     () => ({ counted: NOTHING, explained: UNREADABLE }),
@@ -117,15 +114,21 @@ async function readKey(
     read.map(({ explained }) => explained),
   )
   const values = await settled(context, metric, filters, exact)
-  const [evidence] = metric.benchmark ? await readEvidence(database, [filter]) : []
+  const [evidence] = metric.benchmark ? await readEvidence(database, [asWhole(filter)]) : []
   const [now, past] = read.map(({ counted }, place) => {
     const explained = values[place] as Explanation
     const grading = place === 0 && evidence && explained.value !== null ? graded(metric, evidence, explained) : {}
-    const { from, to } = filters[place] as MetricFilter
+    const { from, to } = filters[place] as Asked
     return { range: { from, to }, counted, explained: { ...explained, ...grading } }
   })
-  return { metric: underPolicy(metric, filter), group, now, before: past } as KeyRead
+  return { metric: metricOf(metric, filter), group, now, before: past } as KeyRead
 }
+
+/** The same question about another period. */
+const during = (asked: Asked, { from, to }: Period): Asked =>
+  'parts' in asked
+    ? { ...asked, from, to, parts: asked.parts.map((part) => ({ ...part, from, to })) }
+    : { ...asked, from, to }
 
 const UNREADABLE: Explanation = {
   ...NO_VALUE,
@@ -140,7 +143,7 @@ const UNREADABLE: Explanation = {
 async function withFinerReasons(
   { database }: Measured,
   metric: Metric,
-  filters: readonly MetricFilter[],
+  filters: readonly Asked[],
   read: readonly Explanation[],
 ): Promise<Explanation[]> {
   if (!metric.hasFinerReasons) return [...read]

@@ -1,11 +1,11 @@
 import type { Database } from '../../database/database.ts'
 import { writeRollouts } from '../../metrics/calculate/rollouts.ts'
-import { type Policy, policyOf } from '../../metrics/policy/policy.ts'
+import { DEFAULT_POLICY, type Policy, policyOf } from '../../metrics/policy/policy.ts'
 import { requireRules } from '../../metrics/policy/rollout-rules.ts'
 import { FOUR_KEYS } from '../../plugins/index.ts'
 import { projectMetricSettings } from '../../system/projects.ts'
 import { metricOption } from '../plan/metric-plans.ts'
-import { findRow, type Queries } from '../store.ts'
+import { findRow, type Queries, selectRows } from '../store.ts'
 
 /** The `policy` in the options of a project for its four keys. */
 const policyIn = (option: unknown): Policy => policyOf((metricOption(option).policy ?? {}) as Record<string, unknown>)
@@ -13,6 +13,18 @@ const policyIn = (option: unknown): Policy => policyOf((metricOption(option).pol
 export async function policyOfProject({ kysely }: Pick<Database, 'kysely'>, project: string): Promise<Policy> {
   const stored = await findRow(kysely, projectMetricSettings, { project_name: project, plugin_name: FOUR_KEYS })
   return policyIn(stored?.plugin_option)
+}
+
+/** Reads the policies of several projects at once. */
+export async function policiesOfProjects(
+  { kysely }: Pick<Database, 'kysely'>,
+  projects: readonly string[],
+): Promise<(project: string) => Policy> {
+  const wanted = new Set(projects)
+  const rows = await selectRows(kysely, projectMetricSettings, (query) => query.where('plugin_name', '=', FOUR_KEYS))
+  const own = rows.filter(({ project_name }) => wanted.has(project_name))
+  const known = new Map(own.map(({ project_name, plugin_option }) => [project_name, policyIn(plugin_option)]))
+  return (project) => known.get(project) ?? DEFAULT_POLICY
 }
 
 /** Refuses rules about rollouts that can never be followed. */

@@ -7,7 +7,7 @@ import type { Dashboard, Panel, PanelQuery } from '../dashboard.ts'
 import { type Classes, classOf, double, mean, named } from '../expressions.ts'
 import { numberPanel, REMEDIES, repositoriesPanel, seriesPanel } from '../panels.ts'
 import { stageColumns } from '../parts/stages.ts'
-import { countedItems, measuresByInterval, metricQueryOf } from '../statements.ts'
+import { countedItems, measuresByInterval, storedTimesOf } from '../statements.ts'
 import { INTERVAL, PROJECT } from '../variables.ts'
 
 const remedy = REMEDIES.deployments
@@ -17,9 +17,9 @@ const MEANINGS =
 
 /** Pull requests that count, as `pr`, with their stages, as `m`. `item.at` is the date of their deployment. */
 const changes = (query: PanelQuery): Sql => sql`from (${countedItems(query, changeLeadTime)}) item
-  inner join pull_requests pr on pr.id = item.id ${pullRequestTimes(metricQueryOf(query)).join}`
+  inner join pull_requests pr on pr.id = item.id ${pullRequestTimes(storedTimesOf(query)).join}`
 const timeOf = (query: PanelQuery, stage: (typeof STAGES)[number]): Sql =>
-  pullRequestTimes(metricQueryOf(query)).column(`pr_${stage}_time`)
+  pullRequestTimes(storedTimesOf(query)).column(`pr_${stage}_time`)
 
 const meanCycle: Panel = {
   name: 'mean-lead-time',

@@ -18,7 +18,7 @@ import {
   projectIssues,
   projectPullRequests,
 } from '../populations.ts'
-import { eventsByInterval, isInRange, metricQueryOf } from '../statements.ts'
+import { eventsByInterval, isInRange, metricQueryOf, storedTimesOf } from '../statements.ts'
 import { INTERVAL, PROJECT } from '../variables.ts'
 
 const NOTHING = 'The project has no data at all: add scopes to its blueprint, and collect.'
@@ -94,7 +94,7 @@ const pullRequestSteps: Panel = {
   columns: { step: text('Step'), value: count('Pull requests') },
   statement: (query) => {
     const { from, where } = projectPullRequests(query)
-    const times = pullRequestTimes(metricQueryOf(query))
+    const times = pullRequestTimes(storedTimesOf(query))
     const steps: readonly (readonly [string, Sql])[] = [
       ['Merged', sql`1 = 1`],
       ['With calculated times', sql`m.id is not null`],
@@ -123,7 +123,7 @@ const mergedAndDeployed: Panel = {
   columns: { time: TIME, merged: count('Merged'), deployed: count('Of these deployed') },
   statement: (query) => {
     const { from, where } = projectPullRequests(query)
-    const times = pullRequestTimes(metricQueryOf(query))
+    const times = pullRequestTimes(storedTimesOf(query))
     const merged = sql`${from} ${times.join} where ${where} and pr.merged_date is not null`
     return eventsByInterval(query, {
       merged: sql`select pr.merged_date as at ${merged}`,

@@ -2,8 +2,8 @@
 import type { Database } from '../../database/database.ts'
 import { changeLeadTime } from '../definitions/change-lead-time.ts'
 import { reworkRate } from '../definitions/rework-rate.ts'
-import type { MetricFilter } from '../metric.ts'
 import { readRework } from '../rework.ts'
+import type { Asked } from '../whole.ts'
 import { minutesInWords, valueInWords } from '../words/value-words.ts'
 import { type HeavyItem, type Period, STAGES, type WhatToLookAt } from './answer.ts'
 import { type ItemNames, readItemNames } from './item-names.ts'
@@ -23,7 +23,7 @@ interface Chosen {
 
 export async function whatToLookAt(
   database: Database,
-  filter: MetricFilter,
+  filter: Asked,
   reads: readonly KeyRead[],
 ): Promise<WhatToLookAt[]> {
   const chosen = reads.map((read) => (read.metric.summary === 'days' ? undefined : chosenOf(read)))

@@ -4,8 +4,9 @@ import type { Database } from '../../database/database.ts'
 import { among, readByKeys } from '../../database/pieces.ts'
 import type { Sql } from '../calculate/calculation.ts'
 import { changeFailureRate } from '../definitions/change-failure-rate.ts'
-import type { Item, MetricFilter } from '../metric.ts'
+import type { Item } from '../metric.ts'
 import { withDetails } from '../read/item-details.ts'
+import type { Asked } from '../whole.ts'
 import type { CountedItem } from './read-counted.ts'
 
 export interface ItemNames {
@@ -39,7 +40,7 @@ const PLACES: readonly (readonly [kind: Item['kind'], key: Sql, select: Sql])[] 
 
 export async function readItemNames(
   database: Database,
-  filter: MetricFilter,
+  filter: Asked,
   items: readonly CountedItem[],
 ): Promise<ReadonlyMap<CountedItem, ItemNames>> {
   const named = new Map<string, Named>()
@@ -72,6 +73,7 @@ export async function readItemNames(
 
 const asItem = (item: CountedItem): Item => ({
   ...item,
+  project: '',
   reason: null,
   title: null,
   url: null,

@@ -6,10 +6,11 @@ import { changeLeadTime } from '../definitions/change-lead-time.ts'
 import { deploymentFrequency } from '../definitions/deployment-frequency.ts'
 import { recoveryTime } from '../definitions/recovery-time.ts'
 import { reworkRate } from '../definitions/rework-rate.ts'
-import type { Metric, MetricFilter } from '../metric.ts'
+import type { Metric } from '../metric.ts'
 import { definitionOf } from '../parts.ts'
 import type { Bucket, Explanation } from '../read/read.ts'
 import { restsOn } from '../read/rests-on.ts'
+import type { Asked } from '../whole.ts'
 import { changeOf } from '../words/change-words.ts'
 import type { Change, KeyAnswer, Measured, Period, TrendPoint } from './answer.ts'
 import { endOf } from './calendar.ts'
@@ -40,7 +41,7 @@ export interface KeyRead {
 }
 
 interface Showing {
-  readonly filter: MetricFilter
+  readonly filter: Asked
   readonly bucket: Bucket
   readonly today: Date
   readonly items: string

@@ -4,8 +4,9 @@
  */
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import type { Item, Metric, MetricFilter, Reason } from '../metric.ts'
+import type { Item, Metric, Reason } from '../metric.ts'
 import { placeIn, stacked } from '../read/stacked.ts'
+import type { Asked } from '../whole.ts'
 
 export interface CountedItem extends Pick<Item, 'kind' | 'id' | 'repository'> {
   readonly at: Date
@@ -35,11 +36,7 @@ interface Row {
 const OPEN: Reason = 'not_resolved'
 
 /** Items that do not count are only counted, so that a long history costs little. */
-export async function readCounted(
-  database: Database,
-  metric: Metric,
-  filters: readonly MetricFilter[],
-): Promise<Counted[]> {
+export async function readCounted(database: Database, metric: Metric, filters: readonly Asked[]): Promise<Counted[]> {
   const isNamed = sql`reason is null or reason = ${sql.lit(OPEN)}`
   const columns = ['kind', 'id', 'at', 'repository'].map(
     (name) => sql`case when ${isNamed} then ${sql.id(name)} end as ${sql.id(name)}`,

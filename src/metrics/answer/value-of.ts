@@ -8,18 +8,29 @@ import { startOf } from './calendar.ts'
 import type { Counted, CountedItem } from './read-counted.ts'
 
 type Summed = Pick<Metric, 'summary'>
-type Dated = Pick<CountedItem, 'at' | 'value'>
+type Dated = Pick<CountedItem, 'kind' | 'at' | 'value'>
 
 /** Null if nothing counts, or nothing is there to divide by. */
-export function summaryOf({ summary }: Summed, items: readonly Pick<CountedItem, 'value'>[]): number | null {
+export function summaryOf({ summary }: Summed, items: readonly Pick<CountedItem, 'kind' | 'value'>[]): number | null {
   const values = items.map(({ value }) => value)
   if (values.length === 0) return null
   if (summary === 'count' || summary === 'days') return values.length
   if (summary === 'median') return lowerMedian(values)
   const sum = values.reduce((total, value) => total + value, 0)
   if (summary === 'mean') return sum / values.length
-  return sum === values.length ? null : sum / (values.length - sum)
+  const divisor = deploymentsAmong(items)
+  return divisor === 0 ? null : sum / divisor
 }
+
+/** What a ratio divides by. */
+const deploymentsAmong = (items: readonly Pick<CountedItem, 'kind'>[]): number =>
+  items.reduce((sum, { kind }) => sum + (kind === 'deployment' ? 1 : 0), 0)
+
+/** A ratio as items of which each is on one of its two sides. */
+const onesAndZeros = (items: readonly Dated[]): number[] => [
+  ...items.flatMap(({ value }) => (value === 1 ? [1] : [])),
+  ...items.flatMap(({ kind }) => (kind === 'deployment' ? [0] : [])),
+]
 
 /** The value with its reasons, as `readMetric` gives it, but without grades. */
 export function explainedBy(metric: Metric, range: Pick<MetricFilter, 'from' | 'to'>, counted: Counted): Explanation {
@@ -50,6 +61,7 @@ export function sampleOf(
   items: readonly Dated[],
 ): Sample {
   const shared = { summary, isShare: unit === 'share' }
+  if (summary === 'ratio') return { ...shared, values: onesAndZeros(items) }
   if (summary !== 'days' && summary !== 'count') return { ...shared, values: items.map(({ value }) => value) }
   const byWeek = Map.groupBy(items, ({ at }) => startOf('week', at.getTime()))
   const values = starts(range, 'week').map((start) => {

@@ -41,10 +41,21 @@ export const mappedByOthers = (table: Mapped, project: string): Sql =>
 export const mappedByNoOther = (table: Mapped, project: string): Sql =>
   sql`${mapped(table, project)} and row_id not in (${mappedByOthers(table, project)})`
 
-/** The mapping table as the first table of a join, and its part of the condition. */
-export const mapping = (alias: string, table: Mapped, project: string | Sql) => ({
+/** One project, by its name or by an expression that gives it, or several by their names. */
+export type Projects = string | Sql | readonly string[]
+
+const areMany = (projects: Projects): projects is readonly string[] => Array.isArray(projects)
+
+/** Tells whether a column names one of the projects. */
+export function isOneOf(column: Sql, projects: Projects): Sql {
+  if (!areMany(projects)) return sql`${column} = ${projects}`
+  return projects.length === 0 ? sql`1 = 0` : sql`${column} in (${sql.join(projects)})`
+}
+
+/** The mapping table as the first table of a join, and its part of the condition. `project_name` of it is the project of a row. */
+export const mapping = (alias: string, table: Mapped, projects: Projects) => ({
   from: sql`project_mapping as ${sql.id(alias)}`,
-  where: sql`${sql.ref(`${alias}.project_name`)} = ${project} and ${sql.ref(`${alias}.table`)} = ${table}`,
+  where: sql`${isOneOf(sql.ref(`${alias}.project_name`), projects)} and ${sql.ref(`${alias}.table`)} = ${table}`,
 })
 
 /** The scopes that a task is about: one, when it names one, or all of its project. */

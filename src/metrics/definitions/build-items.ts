@@ -10,6 +10,7 @@ export function buildItems(query: MetricQuery, value: Sql): Sql {
   const { from, where } = buildsOf(query)
   return selectItems(query.dialect, {
     kind: 'build',
+    project: sql`scope.project_name`,
     id: sql`p.id`,
     at: sql`p.finished_date`,
     value,

@@ -21,5 +21,6 @@ export const changeFailureRate: Metric = {
   summary: 'mean',
   madeOf: ['deployments', 'incidents'],
   inServiceReport: { ...serviceChangeFailureRate, ...key },
-  items: (query) => deploymentItems(query, { marks: sql`select deployment_id as id from (${blameOf(query)}) blamed` }),
+  items: (query) =>
+    deploymentItems(query, { marks: sql`select project, deployment_id as id from (${blameOf(query)}) blamed` }),
 }

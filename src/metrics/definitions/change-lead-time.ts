@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { raw, type Sql } from '../calculate/calculation.ts'
+import { isOneOf, raw, type Sql } from '../calculate/calculation.ts'
 import { minutesBetween } from '../calculate/lead-times.ts'
 import { isWithoutHistory } from '../findings/without-history.ts'
 import { isStored, linksOf, rangesOf, trunkCommitsOf } from '../links.ts'
@@ -9,24 +9,29 @@ import { isBot, pullRequestsOf } from '../sources.ts'
 import { unmergedElsewhen } from './merged-items.ts'
 
 /**
- * Tells, for each commit (`commit_sha`), whether it was in a first deployment to this environment (`is_here` 1) or only in
+ * Tells, for each commit of a project (`project`, `commit_sha`), whether it was in a first deployment to this environment (`is_here` 1) or only in
  * another environment (0). It explains why a pull request was not deployed.
  */
-const whereabouts = (query: MetricQuery): Sql => sql`select commit_sha, max(is_here) as is_here from (
-    select commit_sha, 1 as is_here from (${rangesOf(query)}) here where is_first = 1
-    union all select r.commit_sha, 0 from (${elsewhere(query)}) r
-  ) everywhere group by commit_sha`
+const whereabouts = (query: MetricQuery): Sql => sql`select project, commit_sha, max(is_here) as is_here from (
+    select project, commit_sha, 1 as is_here from (${rangesOf(query)}) here where is_first = 1
+    union all select r.project, r.commit_sha, 0 from (${elsewhere(query)}) r
+  ) everywhere group by project, commit_sha`
 
-const elsewhere = (query: MetricQuery): Sql => sql`select ${raw(query.dialect.joinAsWritten)} r.commit_sha
+const elsewhere = (
+  query: MetricQuery,
+): Sql => sql`select ${raw(query.dialect.joinAsWritten)} scope.project_name as project, r.commit_sha
   from project_mapping scope inner join cicd_deployment_commits c on c.cicd_scope_id = scope.row_id
   inner join cicd_deployment_commits previous on previous.id = c.prev_success_deployment_commit_id
   inner join commits_diffs r on r.new_commit_sha = c.commit_sha and r.old_commit_sha = previous.commit_sha
-  where scope.project_name = ${query.project} and scope.${sql.id('table')} = 'cicd_scopes' and c.result = 'SUCCESS'
+  where ${isOneOf(sql`scope.project_name`, query.project)} and scope.${sql.id('table')} = 'cicd_scopes' and c.result = 'SUCCESS'
     and c.environment <> ${query.environment} and c.prev_success_deployment_commit_id <> ''`
 
-const anyDeployment = ({ project, environment }: MetricQuery): Sql => sql`exists (select 1
+const anyDeployment = (
+  { project, environment }: MetricQuery,
+  own: Sql,
+): Sql => sql`${own} in (select any_scope.project_name
   from project_mapping any_scope inner join cicd_deployment_commits any_commit on any_commit.cicd_scope_id = any_scope.row_id
-  where any_scope.project_name = ${project} and any_scope.${sql.id('table')} = 'cicd_scopes'
+  where ${isOneOf(sql`any_scope.project_name`, project)} and any_scope.${sql.id('table')} = 'cicd_scopes'
     and any_commit.result = 'SUCCESS' and any_commit.environment = ${environment})`
 
 /** The repository has no git history, in the same sense as in lists of projects, the terminal and dashboards. */
@@ -35,7 +40,8 @@ const isOfUnreadRepository = sql`exists (select 1 from repos r where r.id = pr.b
 function pullRequestItems(query: MetricQuery): Sql {
   const { dialect, policy, isExplained } = query
   const { from, where } = pullRequestsOf(query)
-  const times = pullRequestTimes(query)
+  const project = isStored(query) ? sql`repo.project_name` : sql`link.project`
+  const times = pullRequestTimes({ dialect, project, policy })
   const deployed = isStored(query) ? times.column('pr_deployed_date') : sql`link.finished_date`
   const minutes = isStored(query) ? times.column('pr_cycle_time') : cycleTime(dialect, 'link.finished_date')
   const source = isStored(query)
@@ -44,6 +50,7 @@ function pullRequestItems(query: MetricQuery): Sql {
   const undeployed = sql`${deployed} is null`
   return selectItems(dialect, {
     kind: 'pull_request',
+    project,
     id: sql`pr.id`,
     at: deployed,
     value: minutes,
@@ -55,7 +62,7 @@ function pullRequestItems(query: MetricQuery): Sql {
       ['other_time', sql`${undeployed} and ${isOfOtherTime(sql`pr.merged_date`, query)}`],
       ...(isExplained
         ? ([
-            ['no_deployments', sql`${undeployed} and not ${anyDeployment(query)}`],
+            ['no_deployments', sql`${undeployed} and not ${anyDeployment(query, project)}`],
             ['no_git_history', sql`${undeployed} and ${isOfUnreadRepository}`],
             ['no_merge_commit', sql`${undeployed} and coalesce(pr.merge_commit_sha, '') = ''`],
             ['only_in_first_deployment', sql`${undeployed} and places.is_here = 1`],
@@ -71,7 +78,7 @@ function pullRequestItems(query: MetricQuery): Sql {
     account: sql`pr.author_id`,
     origin: 'pr',
     from: sql`${source} ${times.join}
-      ${isExplained ? sql`left join (${whereabouts(query)}) places on places.commit_sha = pr.merge_commit_sha` : sql``}
+      ${isExplained ? sql`left join (${whereabouts(query)}) places on places.project = ${project} and places.commit_sha = pr.merge_commit_sha` : sql``}
       where ${isStored(query) ? where : sql`1 = 1`}`,
   })
 }
@@ -79,6 +86,7 @@ function pullRequestItems(query: MetricQuery): Sql {
 const commitItems = (query: MetricQuery): Sql =>
   selectItems(query.dialect, {
     kind: 'commit',
+    project: sql`trunk.project`,
     id: sql`co.sha`,
     at: sql`trunk.finished_date`,
     value: minutesBetween(query.dialect, 'co.authored_date', 'trunk.finished_date'),

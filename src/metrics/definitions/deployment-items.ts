@@ -4,7 +4,7 @@ import { firstOf, isOfOtherTime, type MetricQuery, outside, selectItems } from '
 import { deploymentsOf } from '../sources.ts'
 
 interface DeploymentItemOptions {
-  /** Ids (`id`) of deployments with the value 1; all others get 0. Without `marks`, all get `value`. */
+  /** Deployments (`project`, `id`) with the value 1; all others get 0. Without `marks`, all get `value`. */
   readonly marks?: Sql
   /** The value of every deployment if there are no `marks`; by default 1. */
   readonly value?: Sql
@@ -14,6 +14,7 @@ interface DeploymentItemOptions {
 export function deploymentItems(query: MetricQuery, { marks, value = sql`1` }: DeploymentItemOptions = {}): Sql {
   return selectItems(query.dialect, {
     kind: 'deployment',
+    project: sql`happened.project`,
     id: sql`happened.id`,
     at: sql`coalesce(happened.at, happened.ended)`,
     value: marks ? sql`happened.marked` : value,

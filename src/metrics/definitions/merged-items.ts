@@ -13,6 +13,7 @@ export function mergedItems(query: MetricQuery, value: Sql, join = sql``, deploy
   const { from, where } = pullRequestsOf(query)
   return selectItems(query.dialect, {
     kind: 'pull_request',
+    project: sql`repo.project_name`,
     id: sql`pr.id`,
     at: deployed ?? sql`pr.merged_date`,
     value,
@@ -37,7 +38,7 @@ export function mergedItems(query: MetricQuery, value: Sql, join = sql``, deploy
 /** Selects merged pull requests with a column of the stored lead times as value. */
 export function storedItems(query: MetricQuery, column: string): Sql {
   const { reading = 'known' } = query
-  const times = pullRequestTimes(query)
+  const times = pullRequestTimes({ dialect: query.dialect, project: sql`repo.project_name`, policy: query.policy })
   const minutes = times.column(column)
   if (reading === 'known') return mergedItems(query, minutes, times.join)
   const time = sql`coalesce(${minutes}, 0)`

@@ -41,21 +41,23 @@ export const recoveryTime: Metric = {
         ['outside_time_range', outside(sql`i.resolution_date`, query)],
       ),
       ...ofTicket,
+      project: sql`told.project`,
       from: sql`from (${incidentsWithDeployment(query)}) told inner join incidents i on i.id = told.id where 1 = 1`,
     })
   },
 }
 
-/** Returns each incident of the project (`id`) with the finish of the deployment that it is attributed to (`at`), if there is one. */
+/** Returns each incident of a project (`project`, `id`) with the finish of the deployment that it is attributed to (`at`), if there is one. */
 function incidentsWithDeployment(query: MetricQuery): Sql {
   const { from, where } = incidentsOf(query)
   const commits = deploymentCommitsOf({ ...query, team: undefined })
-  return sql`select blamed.id, finished.at
-    from (select id, max(deployment_id) as deployment_id from (
-        select i.id, case when 1 = 0 then i.id end as deployment_id, 1 as is_own ${from} where ${where}
-        union all select incident_id, deployment_id, 0 from (${blameOf(query)}) known
-      ) stacked group by id having max(is_own) = 1) blamed
-    left join (select c.cicd_deployment_id as id, max(c.finished_date) as at ${commits.from}
+  return sql`select blamed.project, blamed.id, finished.at
+    from (select project, id, max(deployment_id) as deployment_id from (
+        select own.project, i.id, case when 1 = 0 then i.id end as deployment_id, 1 as is_own ${from} where ${where}
+        union all select project, incident_id, deployment_id, 0 from (${blameOf(query)}) known
+      ) stacked group by project, id having max(is_own) = 1) blamed
+    left join (select scope.project_name as project, c.cicd_deployment_id as id, max(c.finished_date) as at ${commits.from}
         where ${commits.where} and c.result = 'SUCCESS' and c.environment = ${query.environment}
-        group by c.cicd_deployment_id) finished on finished.id = blamed.deployment_id`
+        group by scope.project_name, c.cicd_deployment_id) finished
+      on finished.project = blamed.project and finished.id = blamed.deployment_id`
 }

@@ -1,11 +1,11 @@
 /** How statements count a rollout that several rows report: only the row that represents it counts. */
 import { sql } from 'kysely'
 import { rollouts } from '../../domain/rollouts.ts'
-import type { Sql } from '../calculate/calculation.ts'
+import { isOneOf, type Projects, type Sql } from '../calculate/calculation.ts'
 import type { Expressed } from '../metric.ts'
 import type { Policy } from './policy.ts'
 
-/** The project whose deployments are counted, and the policy that says how. */
+/** The project of a deployment, and the policy that says how it is counted. */
 export interface Counting {
   readonly project: Expressed<string>
   readonly policy: Pick<Policy, 'rollouts'>
@@ -14,12 +14,12 @@ export interface Counting {
 const TABLE = sql.table(rollouts.name)
 
 /** Tells, for rows of the table, whether the policy leaves the deployment out because another row represents its rollout. */
-const isLeftOut = ({ policy }: Counting, alias: string): Sql =>
+const isLeftOut = ({ policy }: Pick<Counting, 'policy'>, alias: string): Sql =>
   policy.rollouts === 'once'
     ? sql`${sql.ref(`${alias}.rollout_id`)} <> ${sql.ref(`${alias}.deployment_id`)}`
     : sql`not ${sql.ref(`${alias}.is_counted`)}`
 
-const countsRows = ({ policy }: Counting) => policy.rollouts === 'every-row'
+const countsRows = ({ policy }: Pick<Counting, 'policy'>) => policy.rollouts === 'every-row'
 
 /** Tells whether the rollout of this row is represented by another row. */
 export const isJoined = (counting: Counting, deployment: Sql): Sql =>
@@ -42,13 +42,17 @@ export function standsWithin(plugin: string, deployment: Sql): Sql {
     or exists (select 1 ${own} rollout.is_counted))`
 }
 
-/** Returns ids of deployments that represent a rollout of which another row, `kin`, fulfils a condition. */
-export const standingForKin = (counting: Counting, condition: Sql): Sql | null =>
+/** Returns deployments (project and id) that represent a rollout of which another row, `kin`, fulfils a condition. */
+export const standingForKin = (
+  counting: { readonly project: Projects; readonly policy: Counting['policy'] },
+  condition: Sql,
+): Sql | null =>
   countsRows(counting)
     ? null
-    : sql`select rollout.rollout_id from ${TABLE} rollout
+    : sql`select rollout.project_name, rollout.rollout_id from ${TABLE} rollout
         inner join cicd_deployment_commits kin on kin.cicd_deployment_id = rollout.deployment_id
-        where rollout.project_name = ${counting.project} and ${isLeftOut(counting, 'rollout')} and ${condition}`
+        where ${isOneOf(sql`rollout.project_name`, counting.project)} and ${isLeftOut(counting, 'rollout')}
+          and ${condition}`
 
 /** The deployment by which changes arrived, and when, for a row whose rollout another row may represent. */
 interface Arrival {

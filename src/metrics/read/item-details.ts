@@ -3,9 +3,9 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { among, readByKeys } from '../../database/pieces.ts'
 import { blameOf } from '../blame.ts'
-import { type Item, type Metric, type MetricFilter, TABLE_OF } from '../metric.ts'
+import { type Item, type Metric, TABLE_OF } from '../metric.ts'
 import { withNames } from '../names.ts'
-import { isOfService } from '../parts.ts'
+import { type Asked, alike, metricOf } from '../whole.ts'
 
 /** The deployment of an incident, or an incident of a deployment. */
 interface Linked {
@@ -30,12 +30,12 @@ export interface DetailedItem extends Item {
 export async function withDetails(
   database: Database,
   metric: Metric,
-  filter: MetricFilter,
+  asked: Asked,
   items: readonly Item[],
 ): Promise<DetailedItem[]> {
   const idsOf = (kind: Item['kind']) => items.flatMap((item) => (item.kind === kind ? [item.id] : []))
-  const attributes = metric.madeOf.includes('incidents') && !isOfService(metric, filter)
-  const pairs = attributes ? await pairsOf(database, filter, items) : []
+  const attributes = metric.madeOf.includes('incidents') && metricOf(metric, asked).isOfService !== true
+  const pairs = attributes ? await pairsOf(database, asked, items) : []
   const deployments = await deploymentsNamed(database, [
     ...idsOf('deployment'),
     ...pairs.map(({ deployment_id }) => deployment_id),
@@ -69,19 +69,23 @@ interface Pair {
 }
 
 /** Reads the incidents and the deployments that they are attributed to, where at least one of the two is among the items. */
-async function pairsOf(database: Database, filter: MetricFilter, items: readonly Item[]): Promise<Pair[]> {
+async function pairsOf(database: Database, asked: Asked, items: readonly Item[]): Promise<Pair[]> {
   const { dialect, kysely } = database
-  const asked = items.filter(({ kind }) => kind === 'deployment' || kind === 'incident')
-  if (asked.length === 0) return []
-  const blame = blameOf({ ...filter, dialect })
+  const some = items.filter(({ kind }) => kind === 'deployment' || kind === 'incident')
+  const blames = alike(asked).map(({ filter, projects }) => blameOf({ ...filter, project: projects, dialect }))
+  if (some.length === 0 || blames.length === 0) return []
+  const blame = sql.join(
+    blames.map((each) => sql`select one.incident_id, one.deployment_id from (${each}) one`),
+    sql` union all `,
+  )
   const byKind = await Promise.all(
     (['deployment', 'incident'] as const).map((kind) => {
-      const ids = asked.flatMap((item) => (item.kind === kind ? [item.id] : []))
+      const ids = some.flatMap((item) => (item.kind === kind ? [item.id] : []))
       const column = sql.ref(`blamed.${kind}_id`)
       return readByKeys(ids, async (piece) => {
-        const some = sql<Pair>`select distinct blamed.incident_id, blamed.deployment_id from (${blame}) blamed
+        const pairs = sql<Pair>`select distinct blamed.incident_id, blamed.deployment_id from (${blame}) blamed
           where ${among(column, piece)} order by blamed.incident_id, blamed.deployment_id`
-        return (await some.execute(kysely)).rows
+        return (await pairs.execute(kysely)).rows
       })
     }),
   )

@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { UserError } from '../../errors.ts'
 import type { Sql } from '../calculate/calculation.ts'
-import type { Item, Metric, MetricFilter, Reason } from '../metric.ts'
-import { canRead, underPolicy } from '../parts.ts'
+import type { Item, Metric, Reason } from '../metric.ts'
+import { type Asked, metricOf, readable } from '../whole.ts'
 import { itemsOf } from './stacked.ts'
 
 interface ItemQuery {
@@ -18,12 +18,13 @@ interface ItemQuery {
 export async function readItems(
   database: Database,
   metric: Metric,
-  filter: MetricFilter,
+  asked: Asked,
   { reason, limit, offset }: ItemQuery,
 ): Promise<Item[]> {
-  if (!(await canRead(database, metric, filter))) return []
+  const filter = await readable(database, metric, asked)
+  if (!filter) return []
   const { rows } =
-    await sql<Item>`select * from (${itemsOf(database, metric, filter, true)}) item where ${wanted(underPolicy(metric, filter), reason)}
+    await sql<Item>`select * from (${itemsOf(database, metric, filter, true)}) item where ${wanted(metricOf(metric, filter), reason)}
     order by case when at is null then 1 else 0 end, at, id limit ${sql.lit(limit)} offset ${sql.lit(offset)}`.execute(
       database.kysely,
     )
@@ -47,22 +48,24 @@ function wanted(metric: Metric, reason: ItemQuery['reason']): Sql {
 export async function countItems(
   database: Database,
   metric: Metric,
-  filter: MetricFilter,
+  asked: Asked,
   reason: ItemQuery['reason'],
 ): Promise<number> {
-  if (!(await canRead(database, metric, filter))) return 0
+  const filter = await readable(database, metric, asked)
+  if (!filter) return 0
   const { rows } = await sql<{ amount: number }>`select count(*) as amount
-    from (${itemsOf(database, metric, filter, true)}) item where ${wanted(underPolicy(metric, filter), reason)}`.execute(
+    from (${itemsOf(database, metric, filter, true)}) item where ${wanted(metricOf(metric, filter), reason)}`.execute(
     database.kysely,
   )
   return Number(rows[0]?.amount ?? 0)
 }
 
 /** Counts the items that count against the number; null if none can. */
-export async function countAgainst(database: Database, metric: Metric, filter: MetricFilter): Promise<number | null> {
-  const own = underPolicy(metric, filter)
+export async function countAgainst(database: Database, metric: Metric, asked: Asked): Promise<number | null> {
+  const own = metricOf(metric, asked)
   if (!hasAgainst(own)) return null
-  if (!(await canRead(database, metric, filter))) return 0
+  const filter = await readable(database, metric, asked)
+  if (!filter) return 0
   const { rows } = await sql<{ amount: number }>`select count(*) as amount
     from (${itemsOf(database, metric, filter)}) item where ${wanted(own, 'against')}`.execute(database.kysely)
   return Number(rows[0]?.amount ?? 0)

@@ -12,6 +12,7 @@ import { readGrades } from '../grades/read-grades.ts'
 import { type Metric, type MetricFilter, REASONS, type Reason } from '../metric.ts'
 import { inParts } from '../parts.ts'
 import { NO_CATEGORY_FIELD } from '../service/service-incidents.ts'
+import type { Asked, Whole } from '../whole.ts'
 import { isSaidInCounts, valueInWords } from '../words/value-words.ts'
 import { placeIn, stacked } from './stacked.ts'
 
@@ -53,7 +54,7 @@ export function summarized(
   const value = {
     median: sql`max(case when middle * 2 in (size, size + 1) then value end)`,
     mean: sql`avg(value)`,
-    ratio: sql`sum(value) / nullif(count(*) - sum(value), 0)`,
+    ratio: sql`sum(value) / nullif(sum(divisor), 0)`,
     count: sql`count(*)`,
     days: sql`count(*)`,
   }[metric.summary]
@@ -61,7 +62,8 @@ export function summarized(
     metric.summary === 'median'
       ? [sql`row_number() over (${partition} order by value, id) as middle`, sql`count(*) over (${partition}) as size`]
       : []
-  const own = [...columns, sql`${sql.raw(dialect.double('value'))} as value`, ...ranked]
+  const divisor = metric.summary === 'ratio' ? [sql`case when kind = 'deployment' then 1 else 0 end as divisor`] : []
+  const own = [...columns, sql`${sql.raw(dialect.double('value'))} as value`, ...ranked, ...divisor]
   return sql`select ${sql.join([...names, sql`${value} as value`, sql`count(*) as counted`])} from (
       select ${sql.join(own)} from (${items}) item
     ) ranked ${names.length === 0 ? sql`` : sql`group by ${sql.join(names)}`}`
@@ -83,7 +85,7 @@ export interface Explanation extends MetricValue {
 export async function readMetric(
   database: Database,
   metric: Metric,
-  filter: MetricFilter,
+  filter: Asked,
   isExplained = false,
 ): Promise<Explanation> {
   const [explained] = await readMetrics(database, metric, [filter], isExplained)
@@ -94,7 +96,7 @@ export async function readMetric(
 export async function readMetrics(
   database: Database,
   metric: Metric,
-  filters: readonly MetricFilter[],
+  filters: readonly Asked[],
   isExplained = false,
 ): Promise<Explanation[]> {
   for (const filter of filters) checkRange(filter)
@@ -110,7 +112,7 @@ export async function readMetrics(
 async function readTogether(
   database: Database,
   metric: Metric,
-  filters: readonly MetricFilter[],
+  filters: readonly Whole[],
   isExplained: boolean,
 ): Promise<Explanation[]> {
   const items = stacked(database, metric, filters, isExplained)
@@ -167,7 +169,7 @@ export function explanationOf(
 async function readDays(
   database: Database,
   items: Sql,
-  filters: readonly MetricFilter[],
+  filters: readonly Whole[],
 ): Promise<Map<number, ReadonlySet<number>>> {
   const day = sql.raw(database.dialect.startOf('day', 'at'))
   const columns = sql.join([...Object.values(placeIn(filters)), sql`${day} as day`])
@@ -192,7 +194,7 @@ export interface Point {
 export async function readManySeries(
   database: Database,
   metric: Metric,
-  filters: readonly MetricFilter[],
+  filters: readonly Asked[],
   bucket: Bucket,
 ): Promise<Point[][]> {
   for (const filter of filters) checkRange(filter)
@@ -208,7 +210,7 @@ export async function readManySeries(
 async function readSeriesTogether(
   database: Database,
   metric: Metric,
-  filters: readonly MetricFilter[],
+  filters: readonly Whole[],
   bucket: Bucket,
 ): Promise<Point[][]> {
   const items = sql`select * from (${stacked(database, metric, filters, false)}) every_item where reason is null`

@@ -1,7 +1,7 @@
 /** Says how many items a number is made of. It is shown beside the number, so that a median of two incidents is not taken for one of two hundred. */
 import { counted } from '../../basics/counted.ts'
 import type { Material, Metric, MetricFilter, Reason } from '../metric.ts'
-import { underPolicy } from '../parts.ts'
+import { type Asked, metricOf } from '../whole.ts'
 import type { Explanation } from './read.ts'
 
 /** Reasons of items that could count if more were known. All other reasons leave out items that the question is not about. */
@@ -37,8 +37,8 @@ export const couldCount = ({ leftOut }: Pick<Explanation, 'leftOut'>): number =>
   leftOut.reduce((sum, { reason, count }) => sum + (COULD_COUNT.has(reason) ? count : 0), 0)
 
 /** Returns `2 incidents` or `50 of 168 pull requests`; empty if nothing counts. */
-export function restsOn(asked: Metric, filter: Pick<MetricFilter, 'policy'>, explained: Explanation): string {
-  const metric = underPolicy(asked, filter)
+export function restsOn(asked: Metric, filter: Asked, explained: Explanation): string {
+  const metric = metricOf(asked, filter)
   const noun = nounOf(metric, filter)
   const missing = couldCount(explained)
   if (explained.counted === 0) return ''
