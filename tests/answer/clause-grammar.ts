@@ -107,7 +107,7 @@ const isLargest = (parts: Parts, { share }: StageAnswer) =>
   share !== null && parts.where.stages.every((each) => (each.share ?? 0) <= share)
 const real = (parts: Parts, direction: string) =>
   parts.keys.filter((key) => isReal(key) && key.change?.direction === direction).length
-const plain = (key: KeyAnswer) => !key.definition.endsWith('By the service report.')
+const plain = (key: KeyAnswer) => !key.definition.startsWith('Counted as the service report does')
 
 const SENTENCE: readonly Rule[] = [
   [

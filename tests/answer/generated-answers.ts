@@ -111,7 +111,7 @@ const keyAnswer = (name: string, group: KeyAnswer['group']): fc.Arbitrary<KeyAns
       metric: name,
       title: metric.title,
       // A project may count its failures as the service report does, whose share is one of two kinds of items.
-      definition: isReport === 0 ? `${metric.definition} By the service report.` : metric.definition,
+      definition: isReport === 0 ? 'Counted as the service report does.' : `${metric.definition} By the policy, more.`,
       group,
       unit: metric.unit,
       better: metric.better,

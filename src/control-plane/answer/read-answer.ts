@@ -14,10 +14,11 @@ import { deploymentFrequency } from '../../metrics/definitions/deployment-freque
 import { recoveryTime } from '../../metrics/definitions/recovery-time.ts'
 import { reworkRate } from '../../metrics/definitions/rework-rate.ts'
 import type { Metric } from '../../metrics/metric.ts'
-import { checkRange } from '../../metrics/read/read.ts'
-import { type Asked, projectsOf } from '../../metrics/whole.ts'
+import { checkRange, type Explanation, readMetrics } from '../../metrics/read/read.ts'
+import { type Asked, asWhole, projectsOf } from '../../metrics/whole.ts'
 import { causesOf, mostCostlyFirst } from '../attention/attention.ts'
 import type { Measured } from '../projects/measure.ts'
+import { howSure } from './how-sure.ts'
 import { readKeys } from './read-keys.ts'
 
 interface AnswerQuestion {
@@ -47,8 +48,9 @@ export async function readAnswer(context: Measured, question: AnswerQuestion): P
   const keys = reads.map((read) => keyAnswer(read, { filter, bucket, today, items: itemsAt(read.metric.name) }))
   const where = await whereTimeGoes(context.database, readOf(changeLeadTime))
   const look = await whatToLookAt(context.database, filter, reads)
-  const sure = { confidence: 'none', because: '', counted: [], gaps: [], rules: [], collectedAt: null } as const
   const projects = projectsOf(filter)
+  const explained = await materialsOf(context, filter, readOf)
+  const sure = await howSure(context, { projects, range, policy: asWhole(filter).policy, explained })
   const causes = await causesOf(context, { projects, ...range, environment: filter.environment })
   return {
     whose,
@@ -65,4 +67,14 @@ export async function readAnswer(context: Measured, question: AnswerQuestion): P
     sure,
     findings: findingsOfParts({ keys, where, look, sure }),
   }
+}
+
+/** What the answer is made of, with the reasons of what does not count; those of changes are told apart as finely as can be. */
+async function materialsOf(context: Measured, filter: Asked, readOf: (metric: Metric) => KeyRead) {
+  const [changes] = await readMetrics(context.database, changeLeadTime, [filter], true)
+  const others = [deploymentFrequency, recoveryTime].map((metric) => ({
+    metric: metric.name,
+    explained: readOf(metric).now.explained,
+  }))
+  return [{ metric: changeLeadTime.name, explained: changes as Explanation }, ...others]
 }

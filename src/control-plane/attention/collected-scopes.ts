@@ -6,13 +6,15 @@ import { pluginsOfFamily } from '../../plugin-kit/task/family.ts'
 import { settingsTables } from '../../plugin-kit/task/settings-tables.ts'
 import { blueprintScopes, blueprints } from '../../system/projects.ts'
 import { scopeParams } from '../scopes/scope-data.ts'
-import { allConnected, scopeKey } from '../sources.ts'
+import { allConnected, scopeKey, scopeTitle } from '../sources.ts'
 import { findRow, selectRows } from '../store.ts'
 import { type AttentionQuestion, type Context, isAsked } from './question.ts'
 
 export interface CollectedScope {
   readonly source: PluginSpec
   readonly connectionId: number
+  /** What people call the scope, such as `acme/web`. */
+  readonly name: string
   readonly project: string
   readonly blueprintId: number
   /** Marks the rows of the scope, whichever plugin of the family collected them. */
@@ -62,6 +64,7 @@ export async function collectedScopes(
       found.push({
         source,
         connectionId: Number(connection),
+        name: scopeTitle(source, row),
         project,
         blueprintId: Number(blueprint),
         marks,

@@ -162,16 +162,17 @@ async function causeOf(
       kind: 'rule',
       sentence: sentence(namedFew(projects)),
       remedy,
-      page: projects.length === 1 ? await rulePage(context, first, rule) : pageOf(projects),
+      page: projects.length === 1 ? await rulePage(context, first, [rule]) : pageOf(projects),
       cost: Math.max(1, Number(rows[0]?.count ?? 0)),
       details: detailsOf(details),
     },
   ]
 }
 
-/** The scope config in which the rule can be set; without one, what the project collects. */
-async function rulePage(context: Context, project: string, rule: string): Promise<string> {
-  const place = (await rulePlacesOf(context, project)).find(({ rules }) => rules.includes(rule))
+/** The scope config in which one of the rules can be set; without one, what the project collects. */
+export async function rulePage(context: Context, project: string, wanted: readonly string[]): Promise<string> {
+  const places = await rulePlacesOf(context, project)
+  const place = places.find(({ rules }) => rules.some((rule) => wanted.includes(rule)))
   if (!place) return pageOf([project], 'blueprint')
   const { plugin, connectionId, scopeConfigId } = place
   return `/sources/${encodeURIComponent(plugin)}/${connectionId}/rules/${scopeConfigId ?? 'new'}?project=${encodeURIComponent(project)}`

@@ -38,7 +38,7 @@ const amountOf = (key: KeyAnswer, { amount }: Change): Figure =>
 
 /** Whether the number is the share of its items that did something. The share of a service report divides two kinds of items. */
 const sharesItems = ({ summary, definition, happened }: Metric, key: KeyAnswer): boolean =>
-  happened !== undefined && summary === 'mean' && definition === key.definition
+  happened !== undefined && summary === 'mean' && key.definition.startsWith(definition)
 
 const itemsOf = ({ madeOf: [what = 'deployments'] }: Metric, count: number): string =>
   count === 1 ? what.replace(/s$/, '') : what
