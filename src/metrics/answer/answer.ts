@@ -79,6 +79,8 @@ export interface KeyAnswer {
   readonly before: Measured
   /** How many items count, and of how many that could: `50 of 168 pull requests`. Empty if none does. */
   readonly restsOn: string
+  /** How many of the items that count speak against the number, such as deployments that led to an incident. Null if none can. */
+  readonly against: number | null
   /** Null if one of the two periods has no value. */
   readonly change: Change | null
   readonly target: TargetAnswer | null
