@@ -2,28 +2,24 @@
 import type { Answer, Period, Whose } from '../../metrics/answer/answer.ts'
 import { bucketFor, periodBefore } from '../../metrics/answer/calendar.ts'
 import { whatToLookAt } from '../../metrics/answer/heaviest.ts'
-import { KEYS, type KeyRead, keyAnswer } from '../../metrics/answer/keys.ts'
+import { type KeyRead, keyAnswer } from '../../metrics/answer/keys.ts'
 import { lostTargets } from '../../metrics/answer/lost-targets.ts'
 import { findingsOfParts } from '../../metrics/answer/part-findings.ts'
-import { type Counted, readCounted } from '../../metrics/answer/read-counted.ts'
 import { sentenceOf } from '../../metrics/answer/sentence.ts'
 import { timelineOf } from '../../metrics/answer/timeline.ts'
-import { explainedBy } from '../../metrics/answer/value-of.ts'
 import { whereTimeGoes } from '../../metrics/answer/where-time-goes.ts'
 import { changeFailureRate } from '../../metrics/definitions/change-failure-rate.ts'
 import { changeLeadTime } from '../../metrics/definitions/change-lead-time.ts'
 import { deploymentFrequency } from '../../metrics/definitions/deployment-frequency.ts'
 import { recoveryTime } from '../../metrics/definitions/recovery-time.ts'
 import { reworkRate } from '../../metrics/definitions/rework-rate.ts'
-import { graded, readEvidence } from '../../metrics/grades/read-grades.ts'
 import type { Metric } from '../../metrics/metric.ts'
-import { inParts } from '../../metrics/parts.ts'
-import { checkRange, type Explanation, NO_VALUE, readMetrics } from '../../metrics/read/read.ts'
-import { NO_CATEGORY_FIELD } from '../../metrics/service/service-incidents.ts'
-import { type Asked, asWhole, metricOf, projectsOf } from '../../metrics/whole.ts'
+import { checkRange } from '../../metrics/read/read.ts'
+import { type Asked, projectsOf } from '../../metrics/whole.ts'
 import { causesOf, mostCostlyFirst } from '../attention/attention.ts'
-import { type Measured, settled } from '../projects/measure.ts'
+import type { Measured } from '../projects/measure.ts'
 import { howSure } from './how-sure.ts'
+import { readKeys } from './read-keys.ts'
 
 interface AnswerQuestion {
   readonly whose: Whose
@@ -33,14 +29,12 @@ interface AnswerQuestion {
   readonly today: Date
 }
 
-const NOTHING: Counted = { items: [], open: [], leftOut: new Map() }
-
 export async function readAnswer(context: Measured, question: AnswerQuestion): Promise<Answer> {
   const { whose, filter, itemsAt, today } = question
   checkRange(filter)
   const range: Period = { from: filter.from, to: filter.to }
   const before = periodBefore(range)
-  const reads = await Promise.all(KEYS.map(({ metric, group }) => readKey(context, metric, group, filter, before)))
+  const reads = await readKeys(context, filter, before)
   const bucket = bucketFor(range)
   const readOf = (metric: Metric) => reads.find((read) => read.metric.name === metric.name) as KeyRead
   const countedOf = (metric: Metric) => readOf(metric).now.counted
@@ -55,8 +49,7 @@ export async function readAnswer(context: Measured, question: AnswerQuestion): P
   const where = await whereTimeGoes(context.database, readOf(changeLeadTime))
   const look = await whatToLookAt(context.database, filter, reads)
   const projects = projectsOf(filter)
-  const explained = await materialsOf(context, filter, readOf)
-  const sure = await howSure(context, { projects, range, policy: asWhole(filter).policy, explained })
+  const sure = await howSure(context, { filter, reads })
   const causes = await causesOf(context, { projects, ...range, environment: filter.environment })
   return {
     whose,
@@ -73,85 +66,4 @@ export async function readAnswer(context: Measured, question: AnswerQuestion): P
     sure,
     findings: findingsOfParts({ keys, where, look, sure }),
   }
-}
-
-/** What the answer is made of, with the reasons of what does not count; those of changes are told apart as finely as can be. */
-async function materialsOf(context: Measured, filter: Asked, readOf: (metric: Metric) => KeyRead) {
-  const [changes] = await readMetrics(context.database, changeLeadTime, [filter], true)
-  const others = [deploymentFrequency, recoveryTime].map((metric) => ({
-    metric: metric.name,
-    explained: readOf(metric).now.explained,
-  }))
-  return [{ metric: changeLeadTime.name, explained: changes as Explanation }, ...others]
-}
-
-async function readKey(
-  context: Measured,
-  metric: Metric,
-  group: KeyRead['group'],
-  filter: Asked,
-  before: Period,
-): Promise<KeyRead> {
-  const { database } = context
-  const filters = [filter, during(filter, before)]
-  const read = await inParts(
-    database,
-    metric,
-    filters,
-    async (own, some) => {
-      const counted = await readCounted(database, own, some)
-      return counted.map((each, place) => ({
-        counted: each,
-        explained: explainedBy(own, some[place] as Asked, each),
-      }))
-    },
-    () => ({ counted: NOTHING, explained: UNREADABLE }),
-  )
-  const exact = await withFinerReasons(
-    context,
-    metric,
-    filters,
-    read.map(({ explained }) => explained),
-  )
-  const values = await settled(context, metric, filters, exact)
-  const [evidence] = metric.benchmark ? await readEvidence(database, [asWhole(filter)]) : []
-  const [now, past] = read.map(({ counted }, place) => {
-    const explained = values[place] as Explanation
-    const grading = place === 0 && evidence && explained.value !== null ? graded(metric, evidence, explained) : {}
-    const { from, to } = filters[place] as Asked
-    return { range: { from, to }, counted, explained: { ...explained, ...grading } }
-  })
-  return { metric: metricOf(metric, filter), group, now, before: past } as KeyRead
-}
-
-/** The same question about another period. */
-const during = (asked: Asked, { from, to }: Period): Asked =>
-  'parts' in asked
-    ? { ...asked, from, to, parts: asked.parts.map((part) => ({ ...part, from, to })) }
-    : { ...asked, from, to }
-
-const UNREADABLE: Explanation = {
-  ...NO_VALUE,
-  counted: 0,
-  total: 0,
-  leftOut: [],
-  grades: [],
-  noData: NO_CATEGORY_FIELD,
-}
-
-/** Where nothing counts, the reason matters most. */
-async function withFinerReasons(
-  { database }: Measured,
-  metric: Metric,
-  filters: readonly Asked[],
-  read: readonly Explanation[],
-): Promise<Explanation[]> {
-  if (!metric.hasFinerReasons) return [...read]
-  return Promise.all(
-    read.map(async (each, place) => {
-      const filter = filters[place]
-      if (each.value !== null || each.total === 0 || !filter) return each
-      return (await readMetrics(database, metric, [filter], true))[0] ?? each
-    }),
-  )
 }

@@ -1,5 +1,6 @@
 /** Days, weeks and months of UTC, and the period before a range. */
 import type { Bucket } from '../read/read.ts'
+import type { Asked } from '../whole.ts'
 import type { Period } from './answer.ts'
 
 const DAY = 86_400_000
@@ -33,3 +34,9 @@ export function bucketFor({ from, to }: Period): Bucket {
   const length = to.getTime() - from.getTime()
   return length <= LONGEST_IN_DAYS ? 'day' : length <= LONGEST_IN_WEEKS ? 'week' : 'month'
 }
+
+/** The same question about another period. */
+export const during = (asked: Asked, { from, to }: Period): Asked =>
+  'parts' in asked
+    ? { ...asked, from, to, parts: asked.parts.map((part) => ({ ...part, from, to })) }
+    : { ...asked, from, to }

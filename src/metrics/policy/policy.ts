@@ -5,7 +5,7 @@
 
 import { hintOf, shortName } from '../../basics/nearest.ts'
 import { UserError } from '../../errors.ts'
-import { REWORK_SIGNS, type ReworkSign } from '../rework-signs.ts'
+import { REWORK_SIGNS, type ReworkSign } from './rework-signs.ts'
 
 export interface Policy {
   /** The first deployment counts for changes that were merged at most this many days before it. Null: it counts for none. */
