@@ -72,5 +72,6 @@ export function stateClause(key: KeyAnswer): Sentence {
 /** Says that a key has no value, and why. */
 export const missingClause = (key: KeyAnswer): Sentence => say`there is no ${nameOf(key)}: ${reasonOf(key)}`
 
-export const reasonOf = (key: KeyAnswer): Sentence =>
-  figured(key.now.noData?.because ?? 'nothing that counts happened', key)
+export const NOTHING_COUNTS = 'nothing that counts happened'
+
+export const reasonOf = (key: KeyAnswer): Sentence => figured(key.now.noData?.because ?? NOTHING_COUNTS, key)
