@@ -90,6 +90,8 @@ export interface Metric {
   readonly hasFinerReasons?: true
   /** Set if it can be read as DevLake's panels read it. */
   readonly hasReadings?: true
+  /** Set if it counts what the policy calls rework. */
+  readonly isOfRework?: true
   /** Set if it is about the incidents of a service. */
   readonly isOfService?: true
   /** The metric to use in projects that pair incidents with deployments as the service report does. */

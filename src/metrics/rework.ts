@@ -5,8 +5,8 @@ import { among, onePiece } from '../database/pieces.ts'
 import { isOneOf, type Sql } from './calculate/calculation.ts'
 import type { MetricQuery } from './metric.ts'
 import type { Policy } from './policy/policy.ts'
-import { arrivalOf } from './policy/rollouts.ts'
 import { REWORK_SIGNS, type ReworkSign } from './policy/rework-signs.ts'
+import { arrivalOf } from './policy/rollouts.ts'
 import { type Asked, alike } from './whole.ts'
 
 const ofType = (type: 'BUG' | 'INCIDENT'): Sql => sql`exists (

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { LONGEST_PROJECT_NAME } from '../../control-plane/projects/projects.ts'
 import { READINGS, REASONS } from '../../metrics/metric.ts'
 import { LONGEST_WORD, MOST_CATEGORIES, POLICIES } from '../../metrics/policy/policy.ts'
+import { REWORK_SIGNS } from '../../metrics/policy/rework-signs.ts'
 import { bounded, endOfRange, example, moment, queryFlag } from '../../plugin-kit/spec/request-values.ts'
 import { paging } from './common.ts'
 import { assumption } from './records.ts'
@@ -360,6 +361,7 @@ export const reportRecord = z.object({
   months: z.array(reportMonth),
 })
 
+const signs = Object.keys(REWORK_SIGNS) as [keyof typeof REWORK_SIGNS, ...(keyof typeof REWORK_SIGNS)[]]
 const pattern = bounded(10_000).optional()
 const typeMapping = z.looseObject({ standardType: bounded(255).nullish() })
 const rules = z.strictObject({
@@ -387,7 +389,14 @@ export const previewBody = z
       .strictObject({ plugin: word, id: z.int().min(1) })
       .optional()
       .meta({ description: 'The scope config whose rules are tried. Default: all of the project.' }),
-    rules,
+    rules: rules.default({}),
+    policy: z
+      .strictObject({
+        reworkSigns: z.array(z.enum(signs)).min(1).optional(),
+        reworkBranches: z.array(word).min(1).optional(),
+      })
+      .optional()
+      .meta({ description: 'Settings of the policy that are tried: what counts as rework. The others stay.' }),
   })
   .meta(example({ project: 'shop', rules: { productionPattern: 'prod' } }))
 const sample = z.object({ table: z.string(), id: z.string(), name: z.string() })

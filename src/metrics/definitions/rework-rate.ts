@@ -13,5 +13,6 @@ export const reworkRate: Metric = {
   better: 'lower',
   summary: 'mean',
   madeOf: ['deployments', 'pull requests', 'history'],
+  isOfRework: true,
   items: (query) => deploymentItems(query, { marks: reworked(query) }),
 }
