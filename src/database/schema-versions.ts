@@ -7,6 +7,7 @@ export const FIRST_LISTED = 5
 export const HASHES: readonly string[] = `
 dbb35b84cc55fc0bb2345f64e6b58b8c35dae12eec3cedc3268103f42b1e4f63
 6300953aed8c14e113cf80b57f9ed742095f0d5b37016e3062e929f3d3245598
+085f7d1e60543e53945a90c1953cd44b53b0db1673d2aa32b1e53511f17b14af
 `
   .trim()
   .split('\n')

@@ -97,9 +97,15 @@ const clause = (text: string) => new RegExp(`^${text}$`)
 const keyOf = ({ keys }: Pick<Answer, 'keys'>, metric: string) => keys.find((each) => each.metric === metric)
 const named = (parts: Parts, word: string): KeyAnswer => keyOf(parts, METRICS.get(word) ?? '') as KeyAnswer
 const lead = (parts: Parts): KeyAnswer => named(parts, 'lead time')
-const isReal = ({ change }: KeyAnswer): boolean => change !== null && !change.mayBeChance && change.amount !== 0
+const isReal = ({ change }: KeyAnswer): boolean => change !== null && !change.mayBeChance && change.direction !== 'none'
 const sign = (word: string) => (['rose', 'more'].includes(word) ? 1 : -1)
-const changed = (key: KeyAnswer, word: string) => isReal(key) && Math.sign(key.change?.amount ?? 0) === sign(word)
+/** The median of two weeks may be the same while the number of deployments is not. */
+const changed = (key: KeyAnswer, word: string) => {
+  const amount = key.change?.amount || key.now.counted - key.before.counted
+  const isBetter = amount > 0 === (key.better === 'higher')
+  const said = isBetter ? 'better' : 'worse'
+  return isReal(key) && Math.sign(amount) === sign(word) && key.change?.direction === said
+}
 const why = (text: string, key: KeyAnswer) => key.now.value === null && key.now.noData?.because === text
 const of = (parts: Parts, wanted: Stage | undefined) =>
   parts.where.stages.find((each) => each.stage === wanted) as StageAnswer
@@ -107,7 +113,6 @@ const isLargest = (parts: Parts, { share }: StageAnswer) =>
   share !== null && parts.where.stages.every((each) => (each.share ?? 0) <= share)
 const real = (parts: Parts, direction: string) =>
   parts.keys.filter((key) => isReal(key) && key.change?.direction === direction).length
-const plain = (key: KeyAnswer) => !key.definition.startsWith('Counted as the service report does')
 
 const SENTENCE: readonly Rule[] = [
   [
@@ -156,7 +161,9 @@ const SENTENCE: readonly Rule[] = [
       const key = keyOf(parts, did === 'led to an incident' ? 'change-failure-rate' : 'rework-rate') as KeyAnswer
       const { value, counted } = key.now
       const isPart = numberOf(all) === counted && Math.abs(numberOf(some) / counted - (value ?? -1)) < EDGE
-      return plain(key) && isPart && changed(key, more) && holds(by, Math.abs(key.change?.amount ?? 0))
+      return (
+        key.against === numberOf(some) && isPart && changed(key, more) && holds(by, Math.abs(key.change?.amount ?? 0))
+      )
     },
   ],
   [clause(`there is no ${name}: ${because}`), ([word = '', text = ''], parts) => why(text, named(parts, word))],

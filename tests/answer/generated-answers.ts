@@ -84,8 +84,10 @@ function measured(metric: Metric): fc.Arbitrary<Measured> {
 function changeBetween(metric: Metric, now: Measured, before: Measured, isChance: boolean): Change | null {
   if (now.value === null || before.value === null) return null
   const amount = now.value - before.value
-  const mayBeChance = isChance || amount === 0
-  const isBetter = amount > 0 === (metric.better === 'higher')
+  // Two medians of 0 days are compared by their deployments.
+  const difference = amount === 0 && metric.unit === 'days per week' ? now.counted - before.counted : amount
+  const mayBeChance = isChance || difference === 0
+  const isBetter = difference > 0 === (metric.better === 'higher')
   return {
     amount,
     inWords: '',
@@ -110,14 +112,15 @@ const keyAnswer = (name: string, group: KeyAnswer['group']): fc.Arbitrary<KeyAns
     .map(({ now, before, isChance, target: wanted, isReport }) => ({
       metric: name,
       title: metric.title,
-      // A project may count its failures as the service report does, whose share is one of two kinds of items.
-      definition: isReport === 0 ? 'Counted as the service report does.' : `${metric.definition} By the policy, more.`,
+      definition: metric.definition,
       group,
       unit: metric.unit,
       better: metric.better,
       now,
       before,
       restsOn: '',
+      // A project may count its failures as the service report does, whose share divides two kinds of items.
+      against: metric.unit === 'share' && isReport > 0 ? Math.round((now.value ?? 0) * now.counted) : null,
       change: changeBetween(metric, now, before, isChance),
       target: wanted && {
         value: wanted.value,

@@ -60,7 +60,7 @@ export function Attention() {
   return (
     <section aria-labelledby="attention" style={{ marginBottom: 32 }}>
       <h2 id="attention" style={{ marginBottom: 12 }}>
-        What needs a hand
+        Needs attention
       </h2>
       {items.length === 0 ? (
         <p className="quiet">

@@ -60,6 +60,9 @@ const key = z
     restsOn: z
       .string()
       .meta({ description: 'How many items count, and of how many that could: `50 of 168 pull requests`.' }),
+    against: z.int().nullable().meta({
+      description: 'Of a share: how many items count against it, such as deployments that led to an incident.',
+    }),
     change: change.nullable().meta({ description: 'Null where one of the two periods has no value.' }),
     target: target.nullable(),
     trend: points,

@@ -1,30 +1,35 @@
 /** How sure an answer is: what does not count and why, what was not collected, and the rules by which everything was counted. */
 import { sql } from 'kysely'
-import { among, onePiece } from '../../database/pieces.ts'
 import type { HowSure, Period } from '../../metrics/answer/answer.ts'
 import { confidenceOf } from '../../metrics/answer/confidence.ts'
+import type { KeyRead } from '../../metrics/answer/keys.ts'
 import { materialOf } from '../../metrics/answer/part-findings.ts'
+import { changeLeadTime } from '../../metrics/definitions/change-lead-time.ts'
+import { deploymentFrequency } from '../../metrics/definitions/deployment-frequency.ts'
+import { recoveryTime } from '../../metrics/definitions/recovery-time.ts'
 import { REMEDIES } from '../../metrics/findings/remedies.ts'
 import type { Reason } from '../../metrics/metric.ts'
-import type { Policy } from '../../metrics/policy/policy.ts'
-import type { Explanation } from '../../metrics/read/read.ts'
+import { type Explanation, readMetrics } from '../../metrics/read/read.ts'
 import { couldCount } from '../../metrics/read/rests-on.ts'
+import { type Asked, asWhole, projectsOf } from '../../metrics/whole.ts'
 import { gaps } from '../../plugin-kit/raw/gaps.ts'
 import { receipts } from '../../plugin-kit/raw/receipts.ts'
 import { pipelines } from '../../system/pipelines.ts'
 import { blueprints } from '../../system/projects.ts'
 import { type CollectedScope, collectedScopes, markOf } from '../attention/collected-scopes.ts'
-import { type Context, firstLine, pageOf } from '../attention/question.ts'
+import { amongNames, type Context, firstLine, pageOf } from '../attention/question.ts'
 import { rulePage } from '../attention/rule-causes.ts'
 import { selectRows } from '../store.ts'
 import { rulesOfProjects } from './rules-in-words.ts'
 
 interface SureQuestion {
-  readonly projects: readonly string[]
-  readonly range: Period
-  readonly policy: Policy
-  /** What counts for the answer, one explanation for each material. */
-  readonly explained: readonly { readonly metric: string; readonly explained: Explanation }[]
+  readonly filter: Asked
+  readonly reads: readonly KeyRead[]
+}
+
+interface Told {
+  readonly metric: string
+  readonly explained: Explanation
 }
 
 /** Records that the question is not about, which nobody would expect to count. */
@@ -40,8 +45,9 @@ const NOT_ASKED: ReadonlySet<Reason> = new Set([
 /** Few incidents are good news, so confidence does not rest on their number. */
 const GROUNDS: ReadonlySet<string> = new Set(['pull requests', 'deployments'])
 
-export async function howSure(context: Context, question: SureQuestion): Promise<HowSure> {
-  const { projects, explained } = question
+export async function howSure(context: Context, { filter, reads }: SureQuestion): Promise<HowSure> {
+  const projects = projectsOf(filter)
+  const explained = await materialsOf(context, filter, reads)
   const scopes = await collectedScopes(context, { projects })
   const lists = await listsOf(context, scopes)
   const materials = explained.map((each) => ({
@@ -57,19 +63,25 @@ export async function howSure(context: Context, question: SureQuestion): Promise
   return {
     ...confidenceOf(grounds),
     counted: await Promise.all(explained.map((each) => countedOf(context, projects, each))),
-    gaps: await gapsOf(context, lists, question),
-    rules: await rulesOfProjects(context, projects, question.policy),
+    gaps: await gapsOf(context, lists, filter),
+    rules: await rulesOfProjects(context, projects, asWhole(filter).policy),
     collectedAt: await collectedAt(context, projects, scopes),
   }
 }
 
+/** What the answer is made of, with the reasons of what does not count; those of changes are told apart as finely as can be. */
+async function materialsOf({ database }: Context, filter: Asked, reads: readonly KeyRead[]): Promise<Told[]> {
+  const [changes] = await readMetrics(database, changeLeadTime, [filter], true)
+  const others = [deploymentFrequency, recoveryTime].flatMap(({ name }): Told[] => {
+    const read = reads.find(({ metric }) => metric.name === name)
+    return read ? [{ metric: name, explained: read.now.explained }] : []
+  })
+  return changes ? [{ metric: changeLeadTime.name, explained: changes }, ...others] : others
+}
+
 type Counted = HowSure['counted'][number]
 
-async function countedOf(
-  context: Context,
-  projects: readonly string[],
-  { metric, explained }: SureQuestion['explained'][number],
-): Promise<Counted> {
+async function countedOf(context: Context, projects: readonly string[], { metric, explained }: Told): Promise<Counted> {
   const left = explained.leftOut.filter(({ reason }) => !NOT_ASKED.has(reason))
   const leftOut: Counted['leftOut'][number][] = []
   for (const { reason, meaning, count } of left) {
@@ -128,7 +140,7 @@ const MOST_GAPS = 20
 async function gapsOf(
   { database: { kysely } }: Context,
   lists: readonly List[],
-  { range: { from, to } }: SureQuestion,
+  { from, to }: Period,
 ): Promise<HowSure['gaps']> {
   const incomplete = lists.filter(({ status }) => status !== 'complete')
   if (incomplete.length === 0) return []
@@ -161,7 +173,7 @@ async function collectedAt(
   if (projects.length === 0) return null
   const { rows } = await sql<{ at: Date | null }>`select max(run.finished_at) as at
     from ${sql.table(pipelines.name)} run inner join ${sql.table(blueprints.name)} b on b.id = run.blueprint_id
-    where ${among(sql.ref('b.project_name'), onePiece(projects))} and run.skip_collectors is not true
+    where ${amongNames('b.project_name', projects)} and run.skip_collectors is not true
       and run.status in ('TASK_COMPLETED', 'TASK_PARTIAL')`.execute(kysely)
   const times = [rows[0]?.at ?? null, ...scopes.map(({ lastAt }) => lastAt)].flatMap((at) => at ?? [])
   return times.length === 0 ? null : new Date(Math.max(...times.map((at) => at.getTime())))

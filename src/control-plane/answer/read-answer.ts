@@ -49,8 +49,7 @@ export async function readAnswer(context: Measured, question: AnswerQuestion): P
   const where = await whereTimeGoes(context.database, readOf(changeLeadTime))
   const look = await whatToLookAt(context.database, filter, reads)
   const projects = projectsOf(filter)
-  const explained = await materialsOf(context, filter, readOf)
-  const sure = await howSure(context, { projects, range, policy: asWhole(filter).policy, explained })
+  const sure = await howSure(context, { filter, reads })
   const causes = await causesOf(context, { projects, ...range, environment: filter.environment })
   return {
     whose,
@@ -67,14 +66,4 @@ export async function readAnswer(context: Measured, question: AnswerQuestion): P
     sure,
     findings: findingsOfParts({ keys, where, look, sure }),
   }
-}
-
-/** What the answer is made of, with the reasons of what does not count; those of changes are told apart as finely as can be. */
-async function materialsOf(context: Measured, filter: Asked, readOf: (metric: Metric) => KeyRead) {
-  const [changes] = await readMetrics(context.database, changeLeadTime, [filter], true)
-  const others = [deploymentFrequency, recoveryTime].map((metric) => ({
-    metric: metric.name,
-    explained: readOf(metric).now.explained,
-  }))
-  return [{ metric: changeLeadTime.name, explained: changes as Explanation }, ...others]
 }

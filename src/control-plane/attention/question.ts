@@ -1,6 +1,6 @@
 /** What is asked of causes, and the words that they share. */
 import { sql } from 'kysely'
-import { among, onePiece } from '../../database/pieces.ts'
+import { among, inPieces } from '../../database/pieces.ts'
 import type { Cause } from '../../metrics/answer/answer.ts'
 import type { Sql } from '../../metrics/calculate/calculation.ts'
 import type { ServiceContext } from '../services.ts'
@@ -17,9 +17,15 @@ export interface AttentionQuestion {
 
 export type FindCauses = (context: Context, question: AttentionQuestion) => Promise<readonly Cause[]>
 
+/** The names may be more than one list of a statement takes. */
+export function amongNames(column: string, names: readonly string[]): Sql {
+  const pieces = [...inPieces(names)].map((piece) => among(sql.ref(column), piece))
+  return pieces.length === 0 ? sql`1 = 0` : sql`(${sql.join(pieces, sql` or `)})`
+}
+
 /** Rows of the projects that are asked about. Rows without a project belong to no answer of a project. */
 export const isAsked = (project: string, { projects }: Pick<AttentionQuestion, 'projects'>): Sql =>
-  projects ? among(sql.ref(project), onePiece(projects)) : sql`${sql.ref(project)} <> ''`
+  projects ? amongNames(project, projects) : sql`${sql.ref(project)} <> ''`
 
 const MOST_DETAILS = 5
 /** The first few of the raw errors, each once. */

@@ -1,7 +1,6 @@
 /** Causes for which collected records do not count: rules that map nothing. */
 import { sql } from 'kysely'
 import { counted } from '../../basics/counted.ts'
-import { among, onePiece } from '../../database/pieces.ts'
 import type { Cause } from '../../metrics/answer/answer.ts'
 import type { Sql } from '../../metrics/calculate/calculation.ts'
 import { changeFailureRate } from '../../metrics/definitions/change-failure-rate.ts'
@@ -13,7 +12,15 @@ import { isPlainlyElsewhere } from '../../metrics/policy/environment-names.ts'
 import { DEFAULT_POLICY } from '../../metrics/policy/policy.ts'
 import { namedFew } from '../projects/partial-data.ts'
 import { rulePlacesOf } from '../scopes/rules-in-force.ts'
-import { type AttentionQuestion, type Context, detailsOf, type FindCauses, isAsked, pageOf } from './question.ts'
+import {
+  type AttentionQuestion,
+  amongNames,
+  type Context,
+  detailsOf,
+  type FindCauses,
+  isAsked,
+  pageOf,
+} from './question.ts'
 
 /** What was collected is looked at closely in this many projects. */
 const MOST_LOOKED_AT = 3
@@ -148,7 +155,7 @@ async function causeOf(
   const [first] = projects
   if (first === undefined) return []
   const { database } = context
-  const own = among(sql.ref('m.project_name'), onePiece(projects))
+  const own = amongNames('m.project_name', projects)
   const { rows } = await sql<{ count: number }>`select ${count} and ${own}`.execute(database.kysely)
   const details: string[] = []
   for (const project of projects.slice(0, MOST_LOOKED_AT)) {

@@ -79,6 +79,8 @@ export interface KeyAnswer {
   readonly before: Measured
   /** How many items count, and of how many that could: `50 of 168 pull requests`. Empty if none does. */
   readonly restsOn: string
+  /** How many of the items that count speak against the number, such as deployments that led to an incident. Null if none can. */
+  readonly against: number | null
   /** Null if one of the two periods has no value. */
   readonly change: Change | null
   readonly target: TargetAnswer | null
@@ -139,7 +141,7 @@ export interface HeavyItem {
   readonly why: string | null
 }
 
-/** What to look at for one metric. */
+/** The place to look first for one metric. */
 export interface WhatToLookAt {
   readonly metric: string
   readonly heaviest: readonly HeavyItem[]
@@ -200,7 +202,7 @@ export interface Cause {
   readonly page: string | null
   /** How many items it costs. The most costly cause stands first. */
   readonly cost: number
-  /** What is folded below the sentence. */
+  /** Lines that are folded below the sentence. */
   readonly details: readonly string[]
 }
 

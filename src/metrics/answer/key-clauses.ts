@@ -13,7 +13,7 @@ const ABOUT = 0.25
 /** A change that is more than chance. */
 type RealChange = Change & { readonly mayBeChance: false }
 export const realChange = ({ change }: KeyAnswer): RealChange | undefined =>
-  change && !change.mayBeChance && change.amount !== 0 ? (change as RealChange) : undefined
+  change && !change.mayBeChance && change.direction !== 'none' ? (change as RealChange) : undefined
 
 export const figureOf = ({ metric, items }: Pick<KeyAnswer, 'metric' | 'items'>, figure: string): Figure => ({
   figure,
@@ -36,10 +36,6 @@ const currentValue = (key: KeyAnswer): Figure => figureOf(key, key.now.inWords)
 const amountOf = (key: KeyAnswer, { amount }: Change): Figure =>
   figureOf(key, amountInWords(key.unit, Math.abs(amount)))
 
-/** Whether the number is the share of its items that did something. The share of a service report divides two kinds of items. */
-const sharesItems = ({ summary, definition, happened }: Metric, key: KeyAnswer): boolean =>
-  happened !== undefined && summary === 'mean' && key.definition.startsWith(definition)
-
 const itemsOf = ({ madeOf: [what = 'deployments'] }: Metric, count: number): string =>
   count === 1 ? what.replace(/s$/, '') : what
 
@@ -47,13 +43,13 @@ const itemsOf = ({ madeOf: [what = 'deployments'] }: Metric, count: number): str
 export function changeClause(key: KeyAnswer, change: RealChange): Sentence {
   const metric = metricNamed(key.metric)
   const { value, counted, inWords } = key.now
-  if (sharesItems(metric, key) && value !== null) {
-    const figure = `${Math.round(value * counted).toLocaleString('en')} of ${counted.toLocaleString('en')}`
+  const isUp = (change.direction === 'better') === (key.better === 'higher')
+  if (key.against !== null && metric.happened) {
+    const figure = `${key.against.toLocaleString('en')} of ${counted.toLocaleString('en')}`
     const against = { ...figureOf(key, figure), items: narrowed(key.items, 'against') }
-    const more = change.amount > 0 ? 'more' : 'less'
-    return say`${against} ${itemsOf(metric, counted)} ${metric.happened ?? ''}, ${amountOf(key, change)} ${more} than before`
+    return say`${against} ${itemsOf(metric, counted)} ${metric.happened}, ${amountOf(key, change)} ${isUp ? 'more' : 'less'} than before`
   }
-  const verb = change.amount > 0 ? 'rose' : 'fell'
+  const verb = isUp ? 'rose' : 'fell'
   // The value of such a week is written as a number of deployments, which no number of days leads to.
   const isInCounts = [value, key.before.value].some((each) => isSaidInCounts(key.unit, each))
   return isInCounts
@@ -76,5 +72,6 @@ export function stateClause(key: KeyAnswer): Sentence {
 /** Says that a key has no value, and why. */
 export const missingClause = (key: KeyAnswer): Sentence => say`there is no ${nameOf(key)}: ${reasonOf(key)}`
 
-export const reasonOf = (key: KeyAnswer): Sentence =>
-  figured(key.now.noData?.because ?? 'nothing that counts happened', key)
+export const NOTHING_COUNTS = 'nothing that counts happened'
+
+export const reasonOf = (key: KeyAnswer): Sentence => figured(key.now.noData?.because ?? NOTHING_COUNTS, key)

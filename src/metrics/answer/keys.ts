@@ -60,6 +60,7 @@ export function keyAnswer(read: KeyRead, { filter, bucket, today, items }: Showi
     now: measuredOf(metric, now),
     before: measuredOf(metric, before),
     restsOn: restsOn(metric, filter, now.explained),
+    against: againstIn(read),
     change: changeSince(read),
     target: null,
     trend: trendOf(metric, now, bucket, today),
@@ -69,6 +70,10 @@ export function keyAnswer(read: KeyRead, { filter, bucket, today, items }: Showi
     items,
   }
 }
+
+/** The share of a service report divides two kinds of items, so none of them speaks against it by itself. */
+const againstIn = ({ metric: { unit, summary }, now }: KeyRead): number | null =>
+  unit === 'share' && summary === 'mean' ? now.counted.items.filter(({ value }) => value === 1).length : null
 
 /** The likely range of a value that is there. */
 const likelyOf = (metric: Metric, { range, counted, explained }: PeriodRead): LikelyRange | null =>

@@ -1,8 +1,18 @@
 /** The answer in one or two sentences: what changed, by how much, the largest stage, and what got worse. */
 import { changeLeadTime } from '../definitions/change-lead-time.ts'
+import { INCIDENTS_UNKNOWN } from '../grades/evidence.ts'
 import type { Answer, KeyAnswer, Sentence, Stage, WhereTimeGoes } from './answer.ts'
-import { changeClause, figureOf, missingClause, realChange, reasonOf, stateClause } from './key-clauses.ts'
-import { numberInWords, say, sentenceOfClauses } from './say.ts'
+import {
+  changeClause,
+  figureOf,
+  missingClause,
+  NOTHING_COUNTS,
+  nameOf,
+  realChange,
+  reasonOf,
+  stateClause,
+} from './key-clauses.ts'
+import { figured, numberInWords, say, sentenceOfClauses } from './say.ts'
 import { largestStage, shareInWords } from './stage-words.ts'
 
 /** Nobody keeps more than two changes in mind. */
@@ -28,6 +38,34 @@ export function sentenceOf({ keys, where }: Pick<Answer, 'keys' | 'where'>): Sen
   const beginning = isLeadKnown ? leadClauses(leadTime, where) : leadTime ? [missingClause(leadTime)] : []
   const rest = otherClauses(others, isLeadKnown ? leadTime : undefined)
   return [beginning, rest].filter(({ length }) => length > 0).map((clauses) => sentenceOfClauses(clauses, '.'))
+}
+
+/** What one key says, for messages about it alone. */
+export function keySentence(key: KeyAnswer): Sentence {
+  if (key.now.value === null) return sentenceOfClauses([missingClause(key)], '.')
+  const change = realChange(key)
+  return sentenceOfClauses([change ? changeClause(key, change) : stateClause(key)], '.')
+}
+
+/** Why nothing tells a key: it has no value, or one of 0 that rests on no incident ever known. */
+const unknownBecause = ({ now, noGrade }: KeyAnswer): string | undefined =>
+  now.value === null
+    ? (now.noData?.because ?? '')
+    : noGrade?.because === INCIDENTS_UNKNOWN.because
+      ? noGrade.because
+      : undefined
+
+/** Says which keys nothing tells and why, one sentence for each reason. */
+export function missingSentences(keys: readonly KeyAnswer[]): Sentence[] {
+  const missing = keys.flatMap((key) => {
+    const because = unknownBecause(key)
+    return because === undefined ? [] : [{ key, because }]
+  })
+  return [...Map.groupBy(missing, ({ because }) => because)].map(([because, own]) => {
+    const [first] = own.map(({ key }) => key) as [KeyAnswer]
+    const names = own.map(({ key }) => nameOf(key)).join(' and the ')
+    return sentenceOfClauses([say`nothing tells the ${names}: ${figured(because || NOTHING_COUNTS, first)}`], '.')
+  })
 }
 
 function leadClauses(key: KeyAnswer, where: WhereTimeGoes): Sentence[] {
