@@ -1,9 +1,8 @@
 /** Turns what a request asks of metrics into a filter. Names become ids, and unknown names are answered with the known ones. */
 import { sql } from 'kysely'
 import type { z } from 'zod'
-import { shortName, unknownName } from '../basics/nearest.ts'
-import { projectsOfWhose } from '../control-plane/groups/whole.ts'
-import { policiesOfProjects } from '../control-plane/projects/project-policy.ts'
+import { unknownName } from '../basics/nearest.ts'
+import { idOf, projectsOfWhose, teamsOf, wholeOfProjects } from '../control-plane/groups/whole.ts'
 import type { Database } from '../database/database.ts'
 import { ENVIRONMENTS } from '../domain/enums.ts'
 import { UserError } from '../errors.ts'
@@ -14,7 +13,7 @@ import type { Metric, MetricFilter } from '../metrics/metric.ts'
 import { definitionOf } from '../metrics/parts.ts'
 import { POLICIES, rolloutsIn } from '../metrics/policy/policy.ts'
 import { checkRange } from '../metrics/read/read.ts'
-import { type Asked, metricOf, projectsOf, type Whole, wholeOfParts } from '../metrics/whole.ts'
+import { type Asked, metricOf, projectsOf, type Whole } from '../metrics/whole.ts'
 import type { plainQuery, valueQuery } from './contract/metrics.ts'
 
 /** Six months up to now, unless the request names a range. */
@@ -55,22 +54,20 @@ async function filterOf(database: Database, query: Query): Promise<Whole> {
   const whose = whoseOf(query)
   const projects = await projectsOfWhose(database, whose)
   await requireEnvironment(database, projects, environment)
-  const repository = await idOf('repository', query.repository, () => repositoriesOf(database, projects))
-  const team = await idOf('team', query.team, () => teamsOf(database))
-  const policies = await policiesOfProjects(database, projects)
-  const named = POLICIES.find(({ name }) => name === query.policy)
+  const named = async (what: string, asked: string | undefined, list: () => ReturnType<typeof teamsOf>) =>
+    asked === undefined ? undefined : idOf(what, asked, list)
+  const repository = await named('repository', query.repository, () => repositoriesOf(database, projects))
+  const team = await named('team', query.team, () => teamsOf(database))
+  const counting = POLICIES.find(({ name }) => name === query.policy)
   const shared = { environment, repository, team, reading: query.reading, from: range.from, to: range.to }
-  const parts = projects.map((project) => {
-    const own = policies(project)
+  return wholeOfProjects(database, projects, shared, (own) => {
     const { issueCategories, component } = own
-    const policy = named ? { ...named.policy, issueCategories, component } : own
     const service = {
       categories: query.issueCategory ?? issueCategories,
       component: query.component ?? component,
     }
-    return { ...shared, project, policy, service }
+    return { policy: counting ? { ...counting.policy, issueCategories, component } : own, service }
   })
-  return wholeOfParts(shared, parts)
 }
 
 /** The part of an answer that describes its metric, counted by the policy. */
@@ -121,31 +118,7 @@ async function requireEnvironment(database: Database, projects: readonly string[
   throw unknownName('environment', environment, [...new Set([...STANDARD, ...known])])
 }
 
-interface Named {
-  readonly id: string
-  readonly name: string
-}
-
-async function idOf(
-  what: string,
-  asked: string | undefined,
-  list: () => Promise<Named[]>,
-): Promise<string | undefined> {
-  if (asked === undefined) return undefined
-  const known = await list()
-  if (known.some(({ id }) => id === asked)) return asked
-  const namesakes = known.filter(({ name }) => name === asked)
-  if (namesakes.length > 1) {
-    const ids = namesakes.map(({ id }) => id).join(', ')
-    throw new UserError(`More than one ${what} is called ${shortName(asked)}: ask for one by its id: ${ids}.`)
-  }
-  if (namesakes[0]) return namesakes[0].id
-  throw unknownName(
-    what,
-    asked,
-    known.map(({ id, name }) => name || id),
-  )
-}
+type Named = Awaited<ReturnType<typeof teamsOf>>[number]
 
 async function environmentsOf({ kysely }: Database, projects: readonly string[]): Promise<string[]> {
   const { from, where } = mapping('scope', 'cicd_scopes', projects)
@@ -159,11 +132,6 @@ async function repositoriesOf({ kysely }: Database, projects: readonly string[])
   const { from, where } = mapping('repo', 'repos', projects)
   const { rows } = await sql<Named>`select distinct repo.row_id as id, coalesce(r.name, '') as name
     from ${from} left join repos r on r.id = repo.row_id where ${where} order by id`.execute(kysely)
-  return rows
-}
-
-async function teamsOf({ kysely }: Database): Promise<Named[]> {
-  const { rows } = await sql<Named>`select id, coalesce(name, '') as name from teams order by id`.execute(kysely)
   return rows
 }
 

@@ -37,8 +37,12 @@ const task = z.record(z.string(), z.any())
 /** Stages of tasks, or the tasks of one stage. The plan is checked completely when it is stored. */
 const plan = z.array(z.union([task, z.array(task)]))
 
+/** By metric, in its unit. A file that leaves them out leaves them as they are. */
+const targets = z.record(z.string(), z.number()).optional()
+
 const project = z.strictObject({
   description: z.string().default(''),
+  targets,
   /** Names, or names with options. */
   metrics: z.array(z.union([z.string(), z.record(z.string(), z.any())])).default([FOUR_KEYS]),
   /** Cron in UTC, or `manual`. */
@@ -58,6 +62,15 @@ const project = z.strictObject({
   fullSync: z.boolean().optional(),
 })
 
+const group = z.strictObject({
+  description: z.string().default(''),
+  /** The group that contains it. */
+  parent: z.string().nullable().default(null),
+  /** Directly in it. */
+  projects: z.array(z.string()).default([]),
+  targets,
+})
+
 /** A column that users add to a domain table. */
 const field = z.strictObject({
   type: z.enum(ownFields.types),
@@ -72,11 +85,15 @@ const document = z.strictObject({
   /** By plugin and name. */
   connections: z.record(z.string(), z.record(z.string(), connection)).default({}),
   projects: z.record(z.string(), project).default({}),
+  groups: z.record(z.string(), group).default({}),
+  /** Whether users see a page of their own work. */
+  personalViews: z.boolean().optional(),
 })
 
 export type ConfigDocument = z.output<typeof document>
 export type ConnectionConfig = z.output<typeof connection>
 export type ProjectConfig = z.output<typeof project>
+export type GroupConfig = z.output<typeof group>
 export type FieldConfig = z.output<typeof field>
 export type SelectorConfig = z.output<typeof selector>
 
@@ -114,7 +131,7 @@ export function checkConfig(text: ConfigText, name: string, environment: Environ
   return { file, document: result.data, templates, unset }
 }
 
-function* namesOf({ connections, projects }: ConfigDocument): Iterable<readonly [path: Path, name: string]> {
+function* namesOf({ connections, projects, groups }: ConfigDocument): Iterable<readonly [path: Path, name: string]> {
   for (const [plugin, byName] of Object.entries(connections)) {
     for (const [name, { scopeConfigs }] of Object.entries(byName)) {
       const path = ['connections', plugin, name]
@@ -123,4 +140,5 @@ function* namesOf({ connections, projects }: ConfigDocument): Iterable<readonly 
     }
   }
   for (const name of Object.keys(projects)) yield [['projects', name], name]
+  for (const name of Object.keys(groups)) yield [['groups', name], name]
 }

@@ -11,6 +11,7 @@ import { isSame } from './change.ts'
 import { type Path, writeConfigText } from './config-file.ts'
 import type { ConfigContext } from './context.ts'
 import { projectDefaults } from './document.ts'
+import { exportGroups, exportTargets } from './export-groups.ts'
 import { standardOf, stateOf } from './field-values.ts'
 import { exportFields as ownFieldsOf } from './own-fields.ts'
 import { type ConnectionNames, connectionNames, planForFile } from './portable-plans.ts'
@@ -65,6 +66,7 @@ async function exportOn(control: ConfigContext['control'], services: ConfigConte
     ...(Object.keys(fields).length > 0 && { fields }),
     connections: byName(connections),
     projects: byName(projects),
+    ...(await exportGroups(database, names)),
   })
 }
 
@@ -106,6 +108,7 @@ async function exportProject(exporting: Exporting, { name, description, metrics,
       .filter(({ enable }) => enable)
       .map(({ pluginName, pluginOption }) => (hasFields(pluginOption) ? { [pluginName]: pluginOption } : pluginName)),
     ...(blueprint ? await exportBlueprint(exporting, blueprint.id) : WITHOUT_BLUEPRINT),
+    ...(await exportTargets(exporting.control.database, { kind: 'project', name })),
   }
   const different = Object.entries(all).filter(
     ([field, value]) => ['metrics', 'schedule', 'timeAfter'].includes(field) || !isSame(value, standard[field]),

@@ -14,6 +14,7 @@ import type { Config } from './document.ts'
 import { missingFields, type NewField, reconcileFields, withNewFields } from './own-fields.ts'
 import { connectionNames } from './portable-plans.ts'
 import { type KnownConnection, reconcileConnection, storedConnection } from './reconcile-connection.ts'
+import { reconcileGroups, reconcilePersonalViews, reconcileTargets } from './reconcile-groups.ts'
 import { reconcileProject } from './reconcile-project.ts'
 import { configsGiven } from './reconcile-scopes.ts'
 import { readTemplates, saveTemplates } from './stored-templates.ts'
@@ -123,6 +124,9 @@ async function walk(reconciling: Reconciling): Promise<void> {
   for (const [name, project] of Object.entries(document.projects)) {
     const path = ['projects', name]
     await file.at(path, () => reconcileProject(reconciling, path, project, { connections, given, names }))
+    await reconcileTargets(reconciling, path, { kind: 'project', name }, project.targets)
     await saveTemplates(reconciling, path, project)
   }
+  await reconcileGroups(reconciling)
+  await reconcilePersonalViews(reconciling)
 }

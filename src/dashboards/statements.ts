@@ -106,7 +106,7 @@ export const metricQueryOf = (query: PanelQuery, { where: _, ...narrowing }: Nar
   ...narrowing,
 })
 
-/** What the stored times of pull requests are read by. */
+/** The query by which stored times of pull requests are read. */
 export const storedTimesOf = (query: PanelQuery) => ({
   dialect: query.dialect,
   project: query.variable('project'),

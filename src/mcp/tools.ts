@@ -29,11 +29,13 @@ const range = {
 }
 const filter = {
   metric: text(100).describe('Name of a metric, as list_metrics gives it.'),
-  project,
+  project: project.optional().describe('Name of a project. Give a project, a group or a team, or set all.'),
+  group: text(255).optional().describe('Name of a group of projects, each item of which counts once.'),
+  all: z.boolean().optional().describe('True for all projects.'),
   ...range,
   environment: text(255).optional().describe('PRODUCTION if left out.'),
   repository: text(255).optional(),
-  team: text(255).optional(),
+  team: text(255).optional().describe('Narrows the rest; alone, it means all projects. At least five people.'),
   policy: text(100).optional().describe('Counting rules. Default: those of the project.'),
 }
 const page = {
@@ -132,7 +134,7 @@ const readMetric: Tool = {
   name: 'read_metric',
   title: 'Read a metric',
   description:
-    'The value of a metric of a project in a time range, or one value for each environment, repository or team.',
+    'The value of a metric of a project, a group, a team or all projects in a time range, or one value for each environment, repository or team.',
   input: z.strictObject({ ...filter, groupBy: z.enum(['environment', 'repository', 'team']).optional() }),
   run: (ask, input) => asked(ask, metricQuestion(input), (body) => ({ answer: { ...body, ...meaning(input.metric) } })),
 }

@@ -1,9 +1,10 @@
 /** Reads a metric for several filters whose policies may need different statements. */
 import type { Database } from '../database/database.ts'
+import type { NoData } from './findings/no-data.ts'
 import type { Material, Metric, MetricFilter, Reading } from './metric.ts'
 import { DEFAULT_POLICY, type Policy } from './policy/policy.ts'
 import { REWORK_SIGNS } from './policy/rework-signs.ts'
-import { type Asked, isMixed, metricOf, readable, type Whole } from './whole.ts'
+import { type Asked, isMixed, metricOf, readable, type Whole, whyUnreadable } from './whole.ts'
 
 const READING: Readonly<Record<Reading, string>> = {
   known: '',
@@ -74,14 +75,17 @@ export async function inParts<Result>(
   metric: Metric,
   filters: readonly Asked[],
   read: (metric: Metric, filters: readonly Whole[]) => Promise<Result[]>,
-  nothing: (filter: Asked) => Result,
+  nothing: (filter: Asked, noData: NoData) => Result,
 ): Promise<Result[]> {
   const results: Result[] = []
   const known = await Promise.all(filters.map((filter) => readable(database, metric, filter)))
   const fine: { place: number; whole: Whole; own: Metric }[] = []
   for (const [place, whole] of known.entries()) {
     if (whole) fine.push({ place, whole, own: metricOf(metric, whole) })
-    else results[place] = nothing(filters[place] as Asked)
+    else {
+      const asked = filters[place] as Asked
+      results[place] = nothing(asked, await whyUnreadable(database, asked))
+    }
   }
   const ways = Map.groupBy(fine, ({ own }) => `${own.name} ${own.summary} ${own.definition}`)
   for (const entries of ways.values()) {

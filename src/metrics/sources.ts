@@ -5,6 +5,7 @@ import { accountOfAssignee } from './calculate/account-of-assignee.ts'
 import { mapping, type Sql } from './calculate/calculation.ts'
 import type { Expressed, MetricQuery } from './metric.ts'
 import { isJoined, standingForKin } from './policy/rollouts.ts'
+import { LARGE_TEAMS } from './teams.ts'
 
 /** The part of a query that chooses rows. */
 type Scoping = Pick<MetricQuery, 'project' | 'environment' | 'repository' | 'team' | 'policy'>
@@ -15,7 +16,7 @@ const all = (...conditions: readonly (Sql | null | undefined | false)[]): Sql =>
 const ofTeam = (account: Sql, team: Expressed<string> | undefined): Sql | null =>
   team === undefined
     ? null
-    : sql`${account} in (select ua.account_id from user_accounts ua inner join team_users tu on tu.user_id = ua.user_id where tu.team_id = ${team})`
+    : sql`${account} in (select ua.account_id from user_accounts ua inner join team_users tu on tu.user_id = ua.user_id where tu.team_id = ${team} and tu.team_id in (${LARGE_TEAMS}))`
 
 /** `pr`: the pull requests whose base is a repository of the project, `repo`. More conditions can follow `where`. */
 export function pullRequestsOf(filter: Scoping): { from: Sql; where: Sql } {
@@ -43,7 +44,7 @@ const narrowed = (alias: string, { repository, team }: Scoping): Sql =>
         or ${sql.ref(`${alias}.repo_url`)} in (select url from repos where id = ${repository}))`,
     team !== undefined &&
       sql`${sql.ref(`${alias}.commit_sha`)} in (select co.sha from commits co inner join user_accounts ua on ua.account_id = co.author_id
-        inner join team_users tu on tu.user_id = ua.user_id where tu.team_id = ${team})`,
+        inner join team_users tu on tu.user_id = ua.user_id where tu.team_id = ${team} and tu.team_id in (${LARGE_TEAMS}))`,
   )
 
 /**

@@ -1,8 +1,10 @@
 /** Several projects that are read as one: a group, all projects, or those in which a team works. */
 import type { Database } from '../database/database.ts'
+import type { NoData } from './findings/no-data.ts'
 import type { Metric, MetricFilter } from './metric.ts'
 import { DEFAULT_POLICY, type Policy } from './policy/policy.ts'
-import { categoryTable, serviceOf } from './service/service-incidents.ts'
+import { categoryTable, NO_CATEGORY_FIELD, serviceOf } from './service/service-incidents.ts'
+import { FEW_PEOPLE, hasFewPeople } from './teams.ts'
 
 /** Its items are those of all parts. An item of several projects counts once. */
 export interface Whole extends Omit<MetricFilter, 'project'> {
@@ -77,11 +79,19 @@ const isOfService = (metric: Metric, filter: Pick<MetricFilter, 'policy'>): bool
 const needsCategory = (metric: Metric, filter: MetricFilter): boolean =>
   isOfService(metric, filter) && serviceOf(filter).categories !== null
 
-/** Leaves out the parts for which the database lacks a column that the metric needs. Null if none is left. */
+/**
+ * Leaves out the parts for which the database lacks a column that the metric needs. Null if none is left, or if it is about too
+ * few people.
+ */
 export async function readable(database: Database, metric: Metric, asked: Asked): Promise<Whole | null> {
   const whole = asWhole(asked)
+  if (whole.team !== undefined && (await hasFewPeople(database, whole.team))) return null
   if (!whole.parts.some((part) => needsCategory(metric, part))) return whole
   if ((await categoryTable(database)) !== undefined) return whole
   const parts = whole.parts.filter((part) => !needsCategory(metric, part))
   return parts.length === 0 ? null : { ...whole, parts }
 }
+
+/** Why nothing of it is readable. */
+export const whyUnreadable = async (database: Database, { team }: Pick<Asked, 'team'>): Promise<NoData> =>
+  team !== undefined && (await hasFewPeople(database, team)) ? FEW_PEOPLE : NO_CATEGORY_FIELD

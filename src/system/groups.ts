@@ -39,7 +39,7 @@ export const targets = defineTable(
   {
     /** `project` or `group`. */
     kind: key(string(20)),
-    /** Of the project or group. */
+    /** The name of the project or group. */
     name: key(string()),
     metric: key(string(100)),
     /** In the unit of the metric. */

@@ -74,8 +74,13 @@ const task = fc.record(
 )
 const tasks = fc.array(task, { minLength: 1, maxLength: 2 })
 const plan = fc.oneof(tasks, fc.array(tasks, { minLength: 1, maxLength: 2 }))
+const target = some<number>({
+  'change-lead-time': fc.constantFrom(60, 1440.5),
+  'change-failure-rate': fc.constantFrom(0, 0.15),
+})
 const project = fc.record(
   {
+    targets: target,
     description: fc.oneof(literal, fc.constant(reference('PATTERN'))),
     metrics: fc.constantFrom(
       [],
@@ -125,6 +130,15 @@ const configuration = fc
         x_points: fc.record({ type: fc.constant('bigint'), description: fc.constantFrom('', 'Of the story.') }),
       }),
     }),
+    groups: fc.dictionary(
+      fc.constantFrom('one', 'two', 'three', 'Ümlaut', 'g'.repeat(255)),
+      fc.record(
+        { description: literal, isInside: fc.boolean(), takesProjects: fc.boolean(), targets: fc.option(target) },
+        { noNullPrototype: true },
+      ),
+      { maxKeys: 3, noNullPrototype: true },
+    ),
+    isPersonal: fc.option(fc.boolean()),
     projects: fc.dictionary(
       name,
       fc.tuple(project, fc.option(plan), fc.array(fc.tuple(fc.nat(), selector), { maxLength: 3 })),
@@ -134,44 +148,63 @@ const configuration = fc
       },
     ),
   })
-  .map(({ github, webhook, token, projects, fields }) => (endpoint: string, earlier?: ConfigDocument) => {
-    const references = [
-      ...Object.keys(github).map((each) => `github/${each}`),
-      ...webhook.map((each) => `webhook/${each}`),
-    ]
-    // A project that collects cannot change to its own plan, and a project with its own plan cannot begin to collect.
-    const isAdvanced = (each: string, own: unknown) =>
-      earlier && Object.hasOwn(earlier.projects, each) ? earlier.projects[each]?.plan !== undefined : own !== null
-    const collected = (place: number, { isRuled, ...rules }: { readonly isRuled: boolean }) => {
-      const connection = references[place % references.length] as string
-      const configs = Object.keys(github[connection.slice('github/'.length)] ?? {})
-      if (connection.startsWith('webhook/')) return { connection }
-      return { connection, ...rules, ...(isRuled && configs.length > 0 && { scopeConfig: configs[0] }) }
-    }
-    return stringify({
-      fields,
-      connections: {
-        github: Object.fromEntries(
-          Object.entries(github).map(([each, scopeConfigs]) => [
-            each,
-            { endpoint, token: reference(token), rateLimitPerHour: reference('LIMIT'), scopeConfigs },
-          ]),
-        ),
-        webhook: Object.fromEntries(webhook.map((each) => [each, {}])),
-      },
-      projects: Object.fromEntries(
-        Object.entries(projects).map(([each, [fields, own, collect]]) => [
-          each,
-          {
-            ...fields,
-            ...(isAdvanced(each, own)
-              ? own && { plan: own }
-              : { collect: references.length === 0 ? [] : collect.map(([place, rules]) => collected(place, rules)) }),
+  .map(
+    ({ github, webhook, token, projects, groups, isPersonal, fields }) =>
+      (endpoint: string, earlier?: ConfigDocument) => {
+        const references = [
+          ...Object.keys(github).map((each) => `github/${each}`),
+          ...webhook.map((each) => `webhook/${each}`),
+        ]
+        // A project that collects cannot change to its own plan, and a project with its own plan cannot begin to collect.
+        const isAdvanced = (each: string, own: unknown) =>
+          earlier && Object.hasOwn(earlier.projects, each) ? earlier.projects[each]?.plan !== undefined : own !== null
+        const collected = (place: number, { isRuled, ...rules }: { readonly isRuled: boolean }) => {
+          const connection = references[place % references.length] as string
+          const configs = Object.keys(github[connection.slice('github/'.length)] ?? {})
+          if (connection.startsWith('webhook/')) return { connection }
+          return { connection, ...rules, ...(isRuled && configs.length > 0 && { scopeConfig: configs[0] }) }
+        }
+        const groupNames = Object.keys(groups)
+        return stringify({
+          groups: Object.fromEntries(
+            Object.entries(groups).map(([each, { description, isInside, takesProjects, targets }], place) => [
+              each,
+              {
+                description,
+                // Each is in the one before it, so that there is no circle.
+                ...(isInside && place > 0 && { parent: groupNames[place - 1] }),
+                ...(takesProjects && { projects: Object.keys(projects) }),
+                ...(targets && { targets }),
+              },
+            ]),
+          ),
+          ...(isPersonal !== null && { personalViews: isPersonal }),
+          fields,
+          connections: {
+            github: Object.fromEntries(
+              Object.entries(github).map(([each, scopeConfigs]) => [
+                each,
+                { endpoint, token: reference(token), rateLimitPerHour: reference('LIMIT'), scopeConfigs },
+              ]),
+            ),
+            webhook: Object.fromEntries(webhook.map((each) => [each, {}])),
           },
-        ]),
-      ),
-    })
-  })
+          projects: Object.fromEntries(
+            Object.entries(projects).map(([each, [fields, own, collect]]) => [
+              each,
+              {
+                ...fields,
+                ...(isAdvanced(each, own)
+                  ? own && { plan: own }
+                  : {
+                      collect: references.length === 0 ? [] : collect.map(([place, rules]) => collected(place, rules)),
+                    }),
+              },
+            ]),
+          ),
+        })
+      },
+  )
 
 describeEachDatabase('generated configuration files', (test) => {
   let github: FakeGithub

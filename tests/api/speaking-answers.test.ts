@@ -24,6 +24,10 @@ describeEachDatabase('answers of metrics', (test) => {
       ...['core', 'twin a', 'twin b'].map((id) =>
         teams.row({ id, name: id.startsWith('twin') ? 'Twins' : 'Core team' }),
       ),
+      // Weir shows no numbers of fewer than five people.
+      ...['core', 'twin a'].flatMap((team_id) =>
+        ['bob', 'cleo', 'dan', 'eve', 'fay'].map((user_id) => teamUsers.row({ team_id, user_id })),
+      ),
       teamUsers.row({ team_id: 'core', user_id: 'ann' }),
       userAccounts.row({ account_id: 'author', user_id: 'ann' }),
       accounts.row({ id: 'author', full_name: 'Ann Author', user_name: 'ann' }),

@@ -4,7 +4,7 @@ import type { Database } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import type { TableRow } from '../../src/database/table.ts'
 import { write } from '../../src/database/write.ts'
-import { repos } from '../../src/domain/code.ts'
+import { commits, repoCommits, repos } from '../../src/domain/code.ts'
 import { pullRequestIssues } from '../../src/domain/crossdomain.ts'
 import {
   cicdDeploymentCommits,
@@ -48,7 +48,21 @@ const people = (): TableRow[] => [
   teams.row({ id: 'team-2', name: 'Fire' }),
   teamUsers.row({ team_id: TEAM, user_id: 'user author' }),
   teamUsers.row({ team_id: 'team-2', user_id: 'user other' }),
+  // Weir shows no numbers of fewer than five people.
+  ...[TEAM, 'team-2'].flatMap((team_id) =>
+    [1, 2, 3, 4].map((number) => teamUsers.row({ team_id, user_id: `user ${number} of ${team_id}` })),
+  ),
 ]
+
+/** Commits of enough people that panels show how the work of all is spread. */
+const commitsOfMany = (): TableRow[] =>
+  [1, 2, 3, 4, 5].flatMap((number) => {
+    const sha = `c0ffee${number}`.padEnd(40, '0')
+    return [
+      commits.row({ sha, message: 'Small', authored_date: at(5, number), author_email: `dev${number}@example` }),
+      repoCommits.row({ repo_id: 'plant:Repo:0:0', commit_sha: sha }),
+    ]
+  })
 
 /** Every third issue is open, every fourth is a bug. Priorities and states differ, and some lack an assignee, an epic, or points. */
 const issuesOn = (board: string, mark: string): TableRow[] =>
@@ -250,6 +264,7 @@ const sources = (): TableRow[] => [
   ...[GITHUB, GITLAB, AZURE, CIRCLECI, JENKINS, WEBHOOK, BAMBOO, ARGOCD].map((id) =>
     cicdScopes.row({ id, name: `scope ${id}` }),
   ),
+  ...commitsOfMany(),
   ...pullRequestsIn('plant:Repo:0:0', 'own'),
   ...pullRequestsIn(GITHUB, 'github'),
   ...pullRequestsIn(GITLAB, 'gitlab'),

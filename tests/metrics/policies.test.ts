@@ -250,7 +250,7 @@ describeEachDatabase('metrics, by hand', (test) => {
     )
     expect(csv.headers['content-type']).toContain('text/csv')
     expect(csv.text.split('\r\n')).toEqual([
-      'kind,id,at,value,reason,title,url,repository,account,rawTable,rawParams,rawId,repositoryName,accountName',
+      'kind,id,at,value,reason,title,url,repository,account,rawTable,rawParams,rawId,repositoryName,accountName,project',
       expect.stringMatching(/^pull_request,pr7,2024-01-07T07:00:00.000Z,300,,Change 7,/),
       '',
     ])

@@ -7,6 +7,7 @@ import { ask } from '../api/ask.ts'
 import type { Project } from '../api/description.ts'
 import { question } from '../api/queries.ts'
 import { AskFirst } from '../parts/ask-first.tsx'
+import { Targets } from '../parts/targets.tsx'
 import { counted } from '../parts/words.ts'
 import { useFreeName } from './create.tsx'
 import { leaving, useSaveProject } from './save.ts'
@@ -16,6 +17,7 @@ export function Settings({ project }: { readonly project: Project }) {
     <div className="stack">
       <Name key={project.updatedAt} project={project} />
       <Metrics project={project} />
+      <Targets owner={{ project: project.name }} />
       <Delete project={project} />
     </div>
   )

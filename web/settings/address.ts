@@ -6,6 +6,11 @@ export interface AlertSearch {
   /** The alert that is open in the form. */
   readonly edit?: number
 }
+export interface GroupSearch {
+  readonly create?: true
+  /** The group that is open in the form. */
+  readonly group?: string
+}
 export interface AuditSearch {
   readonly action?: string
   readonly actorId?: string

@@ -1,8 +1,9 @@
-import { Button, FileButton } from '@mantine/core'
+import { Button, FileButton, Switch } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../api/ask.ts'
+import { question, refresh } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { SettingsPage } from './settings-page.tsx'
 
@@ -55,8 +56,35 @@ export function PeoplePage() {
         {FILES.map((file) => (
           <FileCard key={file.name} file={file} />
         ))}
+        <PersonalViews />
       </div>
     </SettingsPage>
+  )
+}
+
+function PersonalViews() {
+  const isAdmin = useMay('admin')
+  const views = useQuery(question('GET /v1/personal-views'))
+  const change = useMutation({
+    mutationFn: (isOn: boolean) => ask('PUT /v1/personal-views', { body: { isOn } }),
+    onSuccess: () => refresh('GET /v1/personal-views'),
+  })
+  return (
+    <section className="card" aria-label="Personal views">
+      <h2 style={{ marginBottom: 12 }}>Personal views</h2>
+      <Switch
+        label="Everybody may see their own work"
+        description="What waits for you, what of yours waits, and where your changes are. Nobody sees that of others, and nothing ranks people."
+        checked={views.data?.isOn ?? true}
+        disabled={!isAdmin || !views.data || change.isPending}
+        onChange={({ currentTarget }) => change.mutate(currentTarget.checked)}
+      />
+      {change.error && (
+        <p role="alert" className="bad">
+          {change.error.message}
+        </p>
+      )}
+    </section>
   )
 }
 

@@ -1,7 +1,15 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { text } from '../parts/address.ts'
 import { root } from '../root.tsx'
-import { type AlertSearch, type AuditSearch, filled, type KeySearch, number, type StorageSearch } from './address.ts'
+import {
+  type AlertSearch,
+  type AuditSearch,
+  filled,
+  type GroupSearch,
+  type KeySearch,
+  number,
+  type StorageSearch,
+} from './address.ts'
 
 export const settingsPlaces = [
   createRoute({
@@ -23,6 +31,15 @@ export const settingsPlaces = [
       return search.create ? { create: true } : edit ? { edit } : {}
     },
     component: lazyRouteComponent(() => import('./alerts.tsx'), 'AlertsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/settings/groups',
+    validateSearch: (search): GroupSearch => {
+      const group = text(search.group)
+      return search.create ? { create: true } : group ? { group } : {}
+    },
+    component: lazyRouteComponent(() => import('./groups.tsx'), 'GroupsPage'),
   }),
   createRoute({
     getParentRoute: () => root,

@@ -1,5 +1,6 @@
 /** Jobs long enough to delay other requests; threads run them. Arguments and results are plain data. */
 import { readConfigText, writeConfigText } from '../../config-as-code/config-file.ts'
+import { readGroupFile } from '../../control-plane/groups/group-file.ts'
 import { findGroups, matchPattern } from '../../plugin-kit/spec/patterns.ts'
 import { lintPlan } from '../../traffic/lint/plan.ts'
 import { planFromText, requirePlan } from '../../traffic/lint/require-plan.ts'
@@ -27,6 +28,7 @@ export const jobs = {
     (await import('./route-job.ts')).runRoute(...args),
   planFromValue: (value: unknown) => requirePlan(readPlan(value)),
   readConfigText,
+  readGroupFile,
   renderPhase,
   simulate,
   writeConfigText,

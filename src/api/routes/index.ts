@@ -14,9 +14,11 @@ import { dataRoutes } from './data.ts'
 import { deliveryRoutes } from './deliveries.ts'
 import { domainRowRoutes } from './domain-rows.ts'
 import { fourKeyRoutes } from './four-keys.ts'
+import { groupRoutes } from './groups.ts'
 import { installationRoutes } from './installation.ts'
 import { mcpRoutes } from './mcp.ts'
 import { metricRoutes } from './metrics.ts'
+import { mineRoutes } from './mine.ts'
 import { nameRoutes } from './names.ts'
 import { overviewRoutes } from './overview.ts'
 import { ownDashboardRoutes } from './own-dashboards.ts'
@@ -48,6 +50,7 @@ const CORE: readonly Routes[] = [
   webClientRoutes,
   authRoutes,
   projectRoutes,
+  groupRoutes,
   connectionListRoutes,
   blueprintRoutes,
   selectorRoutes,
@@ -79,6 +82,7 @@ const CORE: readonly Routes[] = [
   overviewRoutes,
   installationRoutes,
   queueRoutes,
+  mineRoutes,
 ]
 
 export function coreRoutes(api: Api, context: ApiContext): void {

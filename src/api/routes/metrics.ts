@@ -130,7 +130,6 @@ const itemRoutes: Routes = (api, { database }) => {
             reply,
             [
               'kind',
-              'project',
               'id',
               'at',
               'value',
@@ -144,6 +143,7 @@ const itemRoutes: Routes = (api, { database }) => {
               'rawId',
               'repositoryName',
               'accountName',
+              'project',
             ],
             items,
           )

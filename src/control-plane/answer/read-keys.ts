@@ -9,7 +9,6 @@ import { graded, readEvidence } from '../../metrics/grades/read-grades.ts'
 import type { Metric } from '../../metrics/metric.ts'
 import { inParts } from '../../metrics/parts.ts'
 import { type Explanation, NO_VALUE, readMetrics } from '../../metrics/read/read.ts'
-import { NO_CATEGORY_FIELD } from '../../metrics/service/service-incidents.ts'
 import { type Asked, asWhole, metricOf } from '../../metrics/whole.ts'
 import { type Measured, settled } from '../projects/measure.ts'
 
@@ -48,7 +47,7 @@ async function readKey(
         explained: explainedBy(own, some[place] as Asked, each),
       }))
     },
-    () => ({ counted: NOTHING, explained: UNREADABLE }),
+    (_, noData) => ({ counted: NOTHING, explained: { ...UNREADABLE, noData } }),
   )
   const exact = await withFinerReasons(
     context,
@@ -70,7 +69,6 @@ const UNREADABLE: Explanation = {
   total: 0,
   leftOut: [],
   grades: [],
-  noData: NO_CATEGORY_FIELD,
 }
 
 /** Where nothing counts, the reason matters most. */

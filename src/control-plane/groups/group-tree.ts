@@ -41,7 +41,7 @@ export function requireGroup({ groups }: GroupTree, name: string): RowOf<typeof 
 }
 
 /** The group itself and every group in it, however deep. */
-export function groupsWithin({ groupsIn }: GroupTree, name: string): string[] {
+function groupsWithin({ groupsIn }: GroupTree, name: string): string[] {
   const found = new Set([name])
   for (const each of found) for (const inner of groupsIn.get(each) ?? []) found.add(inner)
   return [...found]

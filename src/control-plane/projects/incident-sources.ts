@@ -15,6 +15,13 @@ export async function projectsWithoutIncidents(context: Context, projects: reado
   return without
 }
 
+/** Tells whether none of the projects has one. It stops at the first that has, because all projects may be many. */
+export async function areAllWithoutIncidents(context: Context, projects: readonly string[]): Promise<boolean> {
+  if ((await projectsKnowingIncidents(context.database, projects)).size > 0) return false
+  for (const name of projects) if (await hasIncidentRule(context, name)) return false
+  return true
+}
+
 /** True when a rule, written or default, would turn an issue into an incident. */
 async function hasIncidentRule(context: Context, project: string): Promise<boolean> {
   const scopes = await scopeRulesOf(context, project)

@@ -17,9 +17,11 @@ import { NO_CATEGORY_FIELD } from '../../metrics/service/service-incidents.ts'
 import { unknownWords } from '../../metrics/service/service-words.ts'
 import { type Asked, metricOf, partsOf, projectsOf } from '../../metrics/whole.ts'
 import type { ServiceContext } from '../services.ts'
-import { projectsWithoutIncidents } from './incident-sources.ts'
+import { areAllWithoutIncidents, projectsWithoutIncidents } from './incident-sources.ts'
 
 export type Measured = Pick<ServiceContext, 'database' | 'plugins'>
+
+const isOne = (filter: Asked): boolean => partsOf(filter).length === 1
 
 export async function measure(
   context: Measured,
@@ -38,16 +40,17 @@ export async function settled(
   read: Explanation[],
 ): Promise<Explanation[]> {
   if (!metric.madeOf.includes('incidents')) return read
-  const doubtful = filters.filter((_, place) => isDoubtful(read[place] as Explanation))
+  const doubtful = filters.filter((filter, place) => isDoubtful(read[place] as Explanation) && isOne(filter))
   const without = await projectsWithoutIncidents(context, [...new Set(doubtful.flatMap(projectsOf))])
+  const isWithout = async (filter: Asked) =>
+    isOne(filter) ? without.has(projectsOf(filter)[0] ?? '') : areAllWithoutIncidents(context, projectsOf(filter))
   return Promise.all(
     read.map(async (each, place) => {
       const filter = filters[place] as Asked
-      if (isDoubtful(each) && projectsOf(filter).every((project) => without.has(project)))
-        return withoutValue(each, NO_INCIDENTS)
-      const [only, ...others] = partsOf(filter)
-      const isOfService = metricOf(metric, filter).isOfService && only && others.length === 0
-      if (isOfService && !each.value && each.noData !== NO_CATEGORY_FIELD) {
+      if (isDoubtful(each) && (await isWithout(filter))) return withoutValue(each, NO_INCIDENTS)
+      const [only] = partsOf(filter)
+      const isOfService = metricOf(metric, filter).isOfService && isOne(filter)
+      if (only && isOfService && !each.value && each.noData !== NO_CATEGORY_FIELD) {
         const { noData } = await unknownWords(context.database, only)
         if (noData) return withoutValue(each, noData)
       }

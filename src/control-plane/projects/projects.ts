@@ -9,6 +9,7 @@ import { blueprints, projectMetricSettings, projects } from '../../system/projec
 import { deleteBlueprint, joinBlueprints, readBlueprintParts } from '../blueprints/blueprint-rows.ts'
 import { withMaskedPlans } from '../blueprints/blueprints.ts'
 import { checkName } from '../connections/connections.ts'
+import { followRename, forgetInGroups } from '../groups/follow-project.ts'
 import { requireFinished } from '../guards.ts'
 import { checkMetric } from '../plan/metric-plans.ts'
 import type { Metric, NewBlueprint, Pipeline, Project } from '../records.ts'
@@ -163,6 +164,7 @@ export function projectService(
             for (const table of [projectMetricSettings, blueprints, alerts, ...projectTables]) {
               await updateRows(transaction, table, { project_name: name }, { project_name: newName })
             }
+            await followRename(transaction, name, newName)
             await renameInRuns(transaction, name, newName, secrets)
           }
           if (metrics) await writeMetrics(transaction, plugins, newName, metrics)
@@ -186,6 +188,7 @@ export function projectService(
           for (const table of [projectMetricSettings, alerts, ...projectTables]) {
             await deleteRows(inside.kysely, table, { project_name: name })
           }
+          await forgetInGroups(inside.kysely, name)
           if ((await deleteRows(inside.kysely, projects, { name })) === 0) {
             throw await unknownProject(inside.kysely, name)
           }

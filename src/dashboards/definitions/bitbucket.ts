@@ -5,10 +5,10 @@ import { deploymentFlow, deploymentsCount } from '../parts/deployments.ts'
 import {
   closedWithoutMerge,
   meanTimeToMerge,
+  mergedByRepository,
   mergedWithoutReview,
   oldestOpenPullRequests,
   pullRequestFlow,
-  pullRequestsByAuthor,
   pullRequestsOpened,
   timeToMergeSeries,
 } from '../parts/pull-requests.ts'
@@ -70,6 +70,6 @@ export const bitbucketServer: Dashboard = {
       ],
     },
     { title: 'Over time', panels: [pullRequestFlow(ofServer), timeToMergeSeries(ofServer)] },
-    { title: 'Which ones', panels: [pullRequestsByAuthor(ofServer), oldestOpenPullRequests(ofServer)] },
+    { title: 'Which ones', panels: [mergedByRepository(ofServer), oldestOpenPullRequests(ofServer)] },
   ],
 }

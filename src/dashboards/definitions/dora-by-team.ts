@@ -6,6 +6,7 @@ import { recoveryTime } from '../../metrics/definitions/recovery-time.ts'
 import { timeToRestore } from '../../metrics/definitions/time-to-restore.ts'
 import type { Metric } from '../../metrics/metric.ts'
 import { summarized } from '../../metrics/read/read.ts'
+import { FEWEST_PEOPLE, LARGE_TEAMS } from '../../metrics/teams.ts'
 import { count, minutes, text } from '../columns.ts'
 import type { Dashboard, Panel, PanelQuery } from '../dashboard.ts'
 import { gradesPanel } from '../grades.ts'
@@ -34,13 +35,14 @@ const members: Panel = {
 const byTeam = (metric: Metric): Panel => ({
   name: `${metric.name}-of-teams`,
   title: `${metric.title} of all teams`,
-  definition: `${metric.definition} Somebody in two teams counts for both. ${OF_A_TEAM}`,
+  definition: `${metric.definition} Somebody in two teams counts for both. Teams of fewer than ${FEWEST_PEOPLE} people are left out. ${OF_A_TEAM}`,
   look: 'ranking',
   better: metric.better,
   columns: { team: text('Team'), value: minutes(metric.title), counted: count('Items') },
   statement: (query) => {
     const items = sql`select item.id, item.value, tu.team_id from (${countedItems(query, metric)}) item
-      inner join user_accounts ua on ua.account_id = item.account inner join team_users tu on tu.user_id = ua.user_id`
+      inner join user_accounts ua on ua.account_id = item.account inner join team_users tu on tu.user_id = ua.user_id
+      where tu.team_id in (${LARGE_TEAMS})`
     return sql`select coalesce(nullif(teams.name, ''), own.team_id) as team, own.value, own.counted
       from (${summarized(query.dialect, metric, items, { team_id: sql`team_id` })}) own left join teams on teams.id = own.team_id
       order by own.value desc, team, own.team_id limit 50`

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { mapping, type Sql } from '../../metrics/calculate/calculation.ts'
 import { issueLeadTime } from '../../metrics/definitions/issue-lead-time.ts'
 import { pullRequestThroughput } from '../../metrics/definitions/pull-request-throughput.ts'
+import { FEWEST_PEOPLE } from '../../metrics/teams.ts'
 import { count, share, TIME } from '../columns.ts'
 import type { Dashboard, Panel, PanelQuery } from '../dashboard.ts'
 import { countIf, double, mean } from '../expressions.ts'
@@ -73,8 +74,7 @@ const people: Panel = {
 const codingDays: Panel = {
   name: 'coding-days',
   title: 'Days with code',
-  definition:
-    'Of the days on which anybody committed, the share on which an author committed, as a mean over the authors of the interval. It says how much of the time goes into code, not how good it is.',
+  definition: `Of the days on which anybody committed, the share on which an author committed, as a mean over the authors of the interval. It says how much of the time goes into code, not how good it is. An interval with fewer than ${FEWEST_PEOPLE} authors has no value.`,
   look: 'lines',
   columns: { time: TIME, value: share('Days with code') },
   statement: (query) => {
@@ -83,7 +83,7 @@ const codingDays: Panel = {
     const days = sql`select distinct ${intervalOf(query, sql`co.authored_date`)} as time, ${committer} as author, ${day} as day
       ${from} where ${where} and ${isInRange(query, sql`co.authored_date`)}`
     const shares = sql`select time, ${double(query, sql`count(*)`)} / (count(distinct author) * count(distinct day)) as value
-      from (${days}) each_day group by time`
+      from (${days}) each_day group by time having count(distinct author) >= ${sql.lit(FEWEST_PEOPLE)}`
     return everyInterval(query, shares, sql`own.value`)
   },
   remedy: REMEDIES.history,

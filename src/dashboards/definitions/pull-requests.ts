@@ -13,7 +13,6 @@ import {
   oldestOpenPullRequests,
   openPullRequests,
   pullRequestFlow,
-  pullRequestsByAuthor,
   pullRequestsByRepository,
   timeToMergeSeries,
 } from '../parts/pull-requests.ts'
@@ -74,12 +73,8 @@ export const pullRequests: Dashboard = {
       ],
     },
     {
-      title: 'Where and who',
-      panels: [
-        pullRequestsByRepository(population),
-        pullRequestsByAuthor(population),
-        oldestOpenPullRequests(population),
-      ],
+      title: 'Where',
+      panels: [pullRequestsByRepository(population), oldestOpenPullRequests(population)],
     },
   ],
 }

@@ -6,8 +6,8 @@ import { issueFlow, issuesCreated, leadTimeSeries } from './issues.ts'
 import {
   closedWithoutMerge,
   meanTimeToMerge,
+  mergedByRepository,
   pullRequestFlow,
-  pullRequestsByAuthor,
   timeToMergeSeries,
 } from './pull-requests.ts'
 
@@ -22,7 +22,7 @@ export const pullRequestSection = (title: string, pullRequests: Population): Sec
   panels: [
     { ...pullRequestFlow(pullRequests), width: 8 },
     { ...timeToMergeSeries(pullRequests), width: 8 },
-    { ...pullRequestsByAuthor(pullRequests), width: 8 },
+    { ...mergedByRepository(pullRequests), width: 8 },
   ],
 })
 

@@ -95,20 +95,22 @@ const incidentsByPriority = (incidents: Population): Panel => ({
   remedy,
 })
 
-const incidentsByResponder = (incidents: Population): Panel => ({
-  name: 'incidents-by-responder',
-  title: 'Who is called most',
-  definition:
-    'The 20 people and teams with the most incidents that began in the range. An incident counts for everyone who was assigned to it.',
+/** Says how the load is spread, without saying who carries it. */
+const incidentsByHelpers = (incidents: Population): Panel => ({
+  name: 'incidents-by-helpers',
+  title: 'How many are called',
+  definition: 'Incidents that began in the range, by the number of people and teams that each was assigned to.',
   look: 'ranking',
-  columns: { responder: text('Responder'), value: count('Incidents') },
+  columns: { helpers: text('Called'), value: count('Incidents') },
   statement: (query) => {
     const { from, where } = incidents(query)
-    return sql`select responder, count(*) as value from (select ${named('no name', sql`a.assignee_name`, sql`a.assignee_id`)} as responder
-      ${from} inner join issue_assignees a on a.issue_id = i.id where ${where} and ${isInRange(query, sql`i.created_date`)}) each_one
-      group by responder order by value desc, responder limit 20`
+    const called = sql`(select count(distinct a.assignee_id) from issue_assignees a where a.issue_id = i.id)`
+    return sql`select helpers, count(*) as value from (select case when ${called} = 0 then 'nobody'
+        when ${called} = 1 then 'one' when ${called} = 2 then 'two' else 'three or more' end as helpers
+      ${from} where ${where} and ${isInRange(query, sql`i.created_date`)}) each_one
+      group by helpers order by value desc, helpers`
   },
-  remedy: 'No incident of this range was assigned to anybody.',
+  remedy,
 })
 
 /** The sections of dashboards for on-call tools. */
@@ -127,7 +129,7 @@ export const onCallSections = (incidents: Population, byService: Population): Se
     panels: [
       { ...incidentsByService(byService), width: 8 },
       { ...incidentsByPriority(incidents), width: 8 },
-      { ...incidentsByResponder(incidents), width: 8 },
+      { ...incidentsByHelpers(incidents), width: 8 },
       openIncidents(incidents),
       latestIncidents(incidents),
     ],

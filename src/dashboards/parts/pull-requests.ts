@@ -180,17 +180,16 @@ export const pullRequestsByRepository = (population: Population): Panel => ({
   remedy,
 })
 
-export const pullRequestsByAuthor = (population: Population): Panel => ({
-  name: 'pull-requests-by-author',
-  title: 'Who merges most',
-  definition:
-    'The 20 authors with the most pull requests merged in the range. A person with two accounts counts as two authors.',
+export const mergedByRepository = (population: Population): Panel => ({
+  name: 'merged-by-repository',
+  title: 'Where work is merged',
+  definition: 'The 20 repositories with the most pull requests merged in the range.',
   look: 'ranking',
-  columns: { author: text('Author'), value: count('Merged') },
+  columns: { repository: text('Repository'), value: count('Merged') },
   statement: (query) => {
     const { from, where } = population(query)
-    return sql`select author, count(*) as value from (select ${author} as author ${from} ${withAuthor}
-      where ${where} and ${isInRange(query, sql`pr.merged_date`)}) each_one group by author order by value desc, author limit 20`
+    return sql`select repository, count(*) as value from (select ${repository} as repository ${from} ${withRepository}
+      where ${where} and ${isInRange(query, sql`pr.merged_date`)}) each_one group by repository order by value desc, repository limit 20`
   },
   remedy,
 })

@@ -11,7 +11,6 @@ import { type Frequency, frequencyOf } from '../grades/frequency.ts'
 import { readGrades } from '../grades/read-grades.ts'
 import { type Metric, type MetricFilter, REASONS, type Reason } from '../metric.ts'
 import { inParts } from '../parts.ts'
-import { NO_CATEGORY_FIELD } from '../service/service-incidents.ts'
 import type { Asked, Whole } from '../whole.ts'
 import { isSaidInCounts, valueInWords } from '../words/value-words.ts'
 import { placeIn, stacked } from './stacked.ts'
@@ -105,7 +104,7 @@ export async function readMetrics(
     metric,
     filters,
     (own, some) => readTogether(database, own, some, isExplained),
-    () => ({ ...NO_VALUE, counted: 0, total: 0, leftOut: [], grades: [], noData: NO_CATEGORY_FIELD }),
+    (_, noData) => ({ ...NO_VALUE, counted: 0, total: 0, leftOut: [], grades: [], noData }),
   )
 }
 

@@ -6,6 +6,7 @@ import { settingsTables } from '../../../src/plugin-kit/task/settings-tables.ts'
 import { plugins } from '../../../src/plugins/index.ts'
 import { createControlPlane } from '../../../src/start/create-control-plane.ts'
 import { auditEntries } from '../../../src/system/access.ts'
+import { groupProjects, personalViews, projectGroups, targets } from '../../../src/system/groups.ts'
 import {
   blueprintConnections,
   blueprintLabels,
@@ -39,6 +40,10 @@ const TABLES = [
   scopeSelectors,
   configTemplates,
   plans,
+  projectGroups,
+  groupProjects,
+  targets,
+  personalViews,
   ...allConnected(plugins).flatMap(({ table, source }) =>
     source ? [table, settingsTables(source).scopeConfigs, source.scope.table] : [table],
   ),

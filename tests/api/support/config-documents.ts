@@ -4,16 +4,19 @@ import type { ConfigDocument } from '../../../src/config-as-code/document.ts'
 
 /** Returns the file with only these projects. */
 export const restricted = (file: string, names: readonly string[]): string => {
-  const { projects, ...rest } = parse(file)
+  const { projects, groups, ...rest } = parse(file)
+  const within = (group: { readonly projects?: readonly string[] }) =>
+    group.projects ? { ...group, projects: group.projects.filter((name) => names.includes(name)) } : group
   return stringify({
     ...rest,
+    groups: Object.fromEntries(Object.entries<object>(groups).map(([name, group]) => [name, within(group)])),
     projects: Object.fromEntries(Object.entries(projects).filter(([name]) => names.includes(name))),
   })
 }
 
 /** Returns the parts of a document that another document also names. */
 export const onlyNamed = (
-  { fields, connections, projects }: ConfigDocument,
+  { fields, connections, projects, groups }: ConfigDocument,
   named: ConfigDocument,
 ): ConfigDocument => ({
   fields: picked(fields, named.fields, (columns, own) => picked(columns, own, (column) => column)),
@@ -24,6 +27,7 @@ export const onlyNamed = (
     })),
   ),
   projects: picked(projects, named.projects, (project) => project),
+  groups: picked(groups, named.groups, (group) => group),
 })
 const picked = <Item, Other, Result>(
   all: Readonly<Record<string, Item>>,
@@ -45,10 +49,16 @@ const stages = (plan: readonly any[]) =>
   )
 
 /** Converts settings that can be written in several ways to one form. */
-export function normalised({ fields, connections, projects }: ConfigDocument, kept = new Map<string, any>()): any {
+export function normalised(
+  { fields, connections, projects, groups }: ConfigDocument,
+  kept = new Map<string, any>(),
+): any {
   const nonEmpty = <Item>(all: Record<string, Item>) =>
     Object.fromEntries(Object.entries(all).filter(([, each]) => Object.keys(each as object).length > 0))
   return {
+    groups: picked(groups, groups, ({ projects: own, ...rest }) =>
+      without({ ...rest, targets: null, projects: [...new Set(own)].sort() }),
+    ),
     fields: nonEmpty(fields),
     connections: nonEmpty(
       picked(connections, connections, (byName) =>
@@ -70,7 +80,7 @@ export function normalised({ fields, connections, projects }: ConfigDocument, ke
         return [
           name,
           {
-            ...without({ ...own, timeAfter: null, metrics: null, schedule: null, collect: null }),
+            ...without({ ...own, timeAfter: null, targets: null, metrics: null, schedule: null, collect: null }),
             ...Object.fromEntries(
               ['plan', 'beforePlan', 'afterPlan'].flatMap((field) => (own[field] ? [[field, stages(own[field])]] : [])),
             ),
