@@ -42,7 +42,7 @@ export function standsWithin(plugin: string, deployment: Sql): Sql {
     or exists (select 1 ${own} rollout.is_counted))`
 }
 
-/** Returns deployments (project and id) that represent a rollout of which another row, `kin`, fulfils a condition. */
+/** Returns deployments (project and id) that represent a rollout of which another row fulfils a condition, which names that row as the join does. */
 export const standingForKin = (
   counting: { readonly project: Projects; readonly policy: Counting['policy'] },
   condition: Sql,
