@@ -90,8 +90,13 @@ function targetWords({ target }: KeyAnswer): string {
   return `target ${inWords}: ${how}`
 }
 
-const rangeWords = (unit: Unit, { likely }: Measured): string =>
-  likely ? `${valueInWords(unit, likely.low)} – ${valueInWords(unit, likely.high)}` : ''
+function rangeWords(unit: Unit, { likely }: Measured): string {
+  if (!likely) return ''
+  const [low, high] = [valueInWords(unit, likely.low), valueInWords(unit, likely.high)]
+  // Times have a unit of their own each, such as minutes and days.
+  const isTime = unit === 'minutes' || unit === 'seconds'
+  return low === high ? high : `${isTime ? low : low.split(' ')[0]} – ${high}`
+}
 
 function stageLines({ where }: Answer): string[] {
   if (where.stages.every(({ now }) => now === null)) return []
@@ -136,7 +141,8 @@ function sureLines({ sure, attention }: Answer): string[] {
   const level = `Confidence: ${sure.confidence}.${sure.because === '' ? '' : ` ${sure.because}`}`
   const left = sure.counted.flatMap(({ material, leftOut }) =>
     leftOut.map(
-      ({ meaning, count, remedy }) => `${count.toLocaleString('en')} ${material} do not count: ${meaning} ${remedy}`,
+      ({ meaning, count, remedy }) =>
+        `${counted(count, material.replace(/s$/, ''))} ${count === 1 ? 'does' : 'do'} not count: ${meaning} ${remedy}`,
     ),
   )
   const collected = sure.collectedAt ? [`Collected last on ${dayOf(sure.collectedAt)}.`] : []
