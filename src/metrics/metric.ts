@@ -68,7 +68,7 @@ export interface Metric {
   readonly title: string
   /** Its name in a sentence, if the title is too long for that. */
   readonly shortTitle?: string
-  /** What the items did that a share counts, as in `17 of 131 deployments led to an incident`. */
+  /** The words for what the items of a share did, as in `17 of 131 deployments led to an incident`. */
   readonly happened?: string
   /** Says what is counted, when, and what is not. It is shown wherever the number is. */
   readonly definition: string

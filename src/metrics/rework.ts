@@ -15,7 +15,7 @@ const ofType = (type: 'BUG' | 'INCIDENT'): Sql => sql`exists (
 
 const begins = (text: Sql, prefix: string): Sql => sql`${text} like ${`${prefix.replace(/[!%_]/g, '!$&')}%`} escape '!'`
 
-/** What each sign is found by, in the pull request `pr`. */
+/** The condition for each sign, about the pull request `pr`. */
 const CONDITIONS: Readonly<Record<ReworkSign, (policy: Policy) => Sql>> = {
   revert: () => sql`pr.title like 'Revert %'`,
   hotfix: ({ reworkBranches }) =>

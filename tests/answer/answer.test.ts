@@ -23,7 +23,7 @@ const PROJECTS = truths.map(({ project }) => project)
 const FILTERS = process.env.FULL_SIZE === 'true' ? 500 : 50
 /** Filters that the metrics read together, so that 500 of them take seconds. */
 const TOGETHER = 25
-/** Of all filters, those that are asked over REST as well. */
+/** The number of filters that are asked over REST as well. */
 const OVER_REST = 5
 
 const filters = fc.record({

@@ -1,4 +1,4 @@
-/** What needs attention is told by cause: one sentence, one remedy, the raw errors below it, the most costly first. */
+/** Attention is told by cause: one sentence, one remedy, the raw errors below it, the most costly first. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readAttention } from '../../src/control-plane/attention/attention.ts'
 import { updateRows } from '../../src/control-plane/store.ts'

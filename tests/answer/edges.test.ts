@@ -1,4 +1,4 @@
-/** What an answer says where there is little or too much: nothing, one deployment, a thousand a day, a range to come. */
+/** Answers where there is little or too much: nothing, one deployment, a thousand a day, a range to come. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { TableRow } from '../../src/database/table.ts'
 import { write } from '../../src/database/write.ts'

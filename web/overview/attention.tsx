@@ -42,18 +42,13 @@ export function Attention() {
       </Item>
     )),
     ...causes.map((each) => (
-      <Item key={`${each.kind} ${each.sentence}`} tag={TAGS.get(each.kind) ?? OTHER} link={<CauseLink of={each} />}>
+      <Item
+        key={`${each.kind} ${each.sentence}`}
+        tag={TAGS.get(each.kind) ?? OTHER}
+        link={<CauseLink of={each} />}
+        details={each.details}
+      >
         {each.sentence} <span className="quiet">{each.remedy}</span>
-        {each.details.length > 0 && (
-          <details className="small quiet">
-            <summary>Details</summary>
-            {each.details.map((detail) => (
-              <div key={detail}>
-                <Marked text={detail} />
-              </div>
-            ))}
-          </details>
-        )}
       </Item>
     )),
   ]
@@ -98,13 +93,27 @@ const StandingLink = ({ of: runs }: { readonly of: readonly number[] | null }) =
 interface ItemProps {
   readonly tag: readonly [look: string, word: string]
   readonly link: ReactNode
+  /** The raw errors, folded below the sentence. */
+  readonly details?: readonly string[]
   readonly children: ReactNode
 }
 
-const Item = ({ tag: [look, word], link, children }: ItemProps) => (
+const Item = ({ tag: [look, word], link, details = [], children }: ItemProps) => (
   <li>
     <span className={`tag ${look}`}>{word}</span>
-    <p>{children}</p>
+    <div className="says">
+      <p>{children}</p>
+      {details.length > 0 && (
+        <details className="small quiet">
+          <summary>Details</summary>
+          {details.map((detail) => (
+            <p key={detail}>
+              <Marked text={detail} />
+            </p>
+          ))}
+        </details>
+      )}
+    </div>
     {link}
   </li>
 )

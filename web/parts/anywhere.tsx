@@ -12,7 +12,7 @@ export interface Address {
 export const pathOf = (parts: TemplateStringsArray, ...names: readonly (string | number)[]): string =>
   parts.reduce((address, part, index) => `${address}${encodeURIComponent(String(names[index - 1]))}${part}`)
 
-/** Of a page that the server names, such as `/projects/shop?tab=blueprint`. */
+/** Turns a page that the server names into an address, such as `/projects/shop?tab=blueprint`. */
 export function addressOf(page: string): Address {
   const [path = '', query = ''] = page.split('?')
   return { path, search: Object.fromEntries(new URLSearchParams(query)) }

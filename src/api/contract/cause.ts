@@ -1,4 +1,4 @@
-/** What needs attention, as answers of the API show it. */
+/** A cause that needs attention, as answers of the API show it. */
 import { z } from 'zod'
 
 export const cause = z

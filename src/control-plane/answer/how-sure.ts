@@ -69,7 +69,7 @@ export async function howSure(context: Context, { filter, reads }: SureQuestion)
   }
 }
 
-/** What the answer is made of, with the reasons of what does not count; those of changes are told apart as finely as can be. */
+/** The materials of the answer, with the reasons of what does not count; those of changes are told apart as finely as can be. */
 async function materialsOf({ database }: Context, filter: Asked, reads: readonly KeyRead[]): Promise<Told[]> {
   const [changes] = await readMetrics(database, changeLeadTime, [filter], true)
   const others = [deploymentFrequency, recoveryTime].flatMap(({ name }): Told[] => {

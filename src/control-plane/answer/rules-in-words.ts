@@ -5,7 +5,7 @@ import type { Context } from '../attention/question.ts'
 import { pageOf } from '../attention/question.ts'
 import { scopeRulesOf } from '../scopes/rules-in-force.ts'
 
-/** What a rule decides, by the name of its setting. */
+/** The decision of each rule in words, by the name of its setting. */
 const RULES: ReadonlyMap<string, string> = new Map([
   ['deploymentPattern', 'Builds that are deployments'],
   ['productionPattern', 'Builds that deploy to production'],

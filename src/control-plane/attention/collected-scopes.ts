@@ -13,7 +13,7 @@ import { type AttentionQuestion, type Context, isAsked } from './question.ts'
 export interface CollectedScope {
   readonly source: PluginSpec
   readonly connectionId: number
-  /** What people call the scope, such as `acme/web`. */
+  /** The name that people know, such as `acme/web`. */
   readonly name: string
   readonly project: string
   readonly blueprintId: number
@@ -49,7 +49,7 @@ export async function collectedScopes(
   for (const own of Map.groupBy(rows, ({ plugin, connection }) => `${plugin} ${connection}`).values()) {
     const [{ plugin, connection }] = own as [Chosen]
     const { source } = allConnected(plugins).find(({ name }) => name === plugin) ?? {}
-    // What is only sent to us is collected from nowhere.
+    // A source that only sends to us is not collected.
     if (!source) continue
     const key = scopeKey(source)
     const kept = await selectRows(kysely, source.scope.table, (query) => query.where('connection_id', '=', connection))

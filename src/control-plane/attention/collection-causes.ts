@@ -98,13 +98,13 @@ async function runCauses(
     const names = own.map(({ project, name }) => project || name)
     const lack = await lastRunLack(database.kysely, { id: first.blueprintId, project_name: first.project })
     const isPartial = own.every(({ status }) => status === 'TASK_PARTIAL')
-    const how = isPartial ? 'done in part' : 'not successful'
+    const how = isPartial ? 'only partly done' : 'not successful'
     const blueprintIds = new Set(own.map(({ blueprintId }) => blueprintId))
     causes.push({
       kind: 'run',
       sentence:
         own.length === 1
-          ? `The last run of ${names[0]} ${isPartial ? 'was done in part' : 'failed'}.`
+          ? `The last run of ${names[0]} ${isPartial ? 'was only partly done' : 'failed'}.`
           : `The last runs of ${namedFew(names)} were ${how}, for one reason.`,
       remedy: 'See what failed, mend it, and run again; the page of the run can run only what failed.',
       page: own.length === 1 ? `/runs/${first.id}` : '/runs',

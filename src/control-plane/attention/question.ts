@@ -1,4 +1,4 @@
-/** What is asked of causes, and the words that they share. */
+/** The question about causes, and the words that all causes share. */
 import { sql } from 'kysely'
 import { among, inPieces } from '../../database/pieces.ts'
 import type { Cause } from '../../metrics/answer/answer.ts'

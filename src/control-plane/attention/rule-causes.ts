@@ -22,7 +22,7 @@ import {
   pageOf,
 } from './question.ts'
 
-/** What was collected is looked at closely in this many projects. */
+/** The number of projects whose collected records are looked at closely. */
 const MOST_LOOKED_AT = 3
 const MOST_PLACES = 3
 /** Projects per statement that asks for the incidents of each. */
@@ -139,7 +139,7 @@ async function incidentRules(context: Context, question: AttentionQuestion): Pro
 interface Unmapped {
   readonly sentence: (names: string) => string
   readonly remedy: string
-  /** What was seen for this metric is folded, with the rule to write. */
+  /** The findings for this metric are folded, with the rule to write. */
   readonly metric: Metric
   readonly rule: string
   readonly count: Sql

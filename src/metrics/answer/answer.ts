@@ -167,7 +167,7 @@ export interface BucketAnswer {
     readonly counted: number
   } | null
   readonly deployments: number
-  /** Of the deployments: those that led to an incident, and those that repaired something. */
+  /** The deployments that led to an incident, and those that repaired something. */
   readonly failed: number
   readonly reworked: number
   readonly incidents: number

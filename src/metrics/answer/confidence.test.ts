@@ -46,7 +46,7 @@ it('is none if nothing counts', () => {
   const none = { confidence: 'none', because: 'Nothing counts.' }
   expect(confidenceOf(grounds(0, 12, 0, 40))).toEqual(none)
   expect(confidenceOf({ missing: 0, lists: 3, materials: [] })).toEqual(none)
-  // What nobody collects takes nothing from what is collected.
+  // A material that nobody collects does not lower the confidence.
   const unknown = { material: 'pull requests', counted: 0, possible: 0 }
   const deployments = { material: 'deployments', counted: 40, possible: 40 }
   expect(confidenceOf({ missing: 0, lists: 3, materials: [unknown, deployments] }).confidence).toBe('high')

@@ -37,7 +37,7 @@ export function confidenceOf(grounds: Grounds): Pick<HowSure, 'confidence' | 'be
   return { confidence: reached.word, because: `${faults.charAt(0).toUpperCase()}${faults.slice(1)}.` }
 }
 
-/** What keeps an answer from these bounds. */
+/** The reasons for which an answer misses these bounds. */
 function faultsOf({ missing, lists, materials }: Grounds, { mostMissing, leastShare, leastSample }: Bounds): string[] {
   const known = materials.filter(({ possible }) => possible > 0)
   const isMissing = lists > 0 && missing / lists > mostMissing

@@ -14,7 +14,7 @@ import { summaryOf } from './value-of.ts'
 
 const MOST = 10
 
-/** What is chosen of a metric, before anything is known of it but its numbers. */
+/** The items chosen of a metric, before anything is known of them but their numbers. */
 interface Chosen {
   readonly read: KeyRead
   readonly items: readonly CountedItem[]

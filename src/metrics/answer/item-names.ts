@@ -1,4 +1,4 @@
-/** What people call the few items that an answer shows, and where to find them. */
+/** Names and addresses of the few items that an answer shows. */
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { among, readByKeys } from '../../database/pieces.ts'
@@ -15,7 +15,7 @@ export interface ItemNames {
   readonly repository: string | null
   /** Lines added and removed. */
   readonly size: number | null
-  /** Of a deployment: the incidents that are attributed to it. */
+  /** The incidents that are attributed to a deployment. */
   readonly incidents: readonly string[]
 }
 

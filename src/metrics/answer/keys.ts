@@ -25,14 +25,14 @@ export const KEYS: readonly { readonly metric: Metric; readonly group: KeyAnswer
   { metric: reworkRate, group: 'instability' },
 ]
 
-/** What was read of one metric in one period. */
+/** One metric in one period. */
 export interface PeriodRead {
   readonly range: Period
   readonly counted: Counted
   readonly explained: Explanation
 }
 
-/** What was read of one metric. `metric` is as the policy counts it. */
+/** One metric in both periods. `metric` is as the policy counts it. */
 export interface KeyRead {
   readonly metric: Metric
   readonly group: KeyAnswer['group']

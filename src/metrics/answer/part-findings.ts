@@ -11,7 +11,7 @@ import { type Figure, figured, numberInWords, say, sentenceOfClauses } from './s
 import { NOTHING_BEFORE } from './sentence.ts'
 import { largestStage, partInWords, shareInWords } from './stage-words.ts'
 
-/** What changes did in their longest stage, one of them or several. */
+/** Says how changes spent their longest stage, one of them or several. */
 const SPENT: Readonly<Record<Stage, string>> = {
   coding: 'spent most time in coding',
   pickup: 'waited for a first review',
@@ -80,7 +80,7 @@ function whereFinding({ keys, where }: Pick<Parts, 'keys' | 'where'>): Sentence 
     return sentenceOfClauses([say`nothing tells where the time goes: ${key ? figured(because, key) : because}`], '')
   }
   const takes = say`${largest.title} takes ${figureOf(key, partInWords(largest.share))} of the time`
-  // Of a whole that may have changed by chance, no part is said to have changed.
+  // If the whole may have changed by chance, no part is said to have changed.
   if (!realChange(key)) return sentenceOfClauses([takes], '')
   const { change } = largest
   const compared =
@@ -173,7 +173,7 @@ function sureFinding({ keys, sure }: Pick<Parts, 'keys' | 'sure'>): Sentence {
   return sentenceOfClauses([share, ...lack], '')
 }
 
-/** What the items of a metric are. */
+/** The material that the items of a metric are. */
 export function materialOf(metric: string): string {
   const { counts, madeOf } = metricNamed(metric)
   return counts ?? madeOf[0] ?? 'items'

@@ -13,7 +13,7 @@ export interface CountedItem extends Pick<Item, 'kind' | 'id' | 'repository'> {
   readonly value: number
 }
 
-/** What is known about the items of one filter. */
+/** The items of one filter. */
 export interface Counted {
   readonly items: readonly CountedItem[]
   /** Incidents that are not resolved yet. They do not count, but are there. */

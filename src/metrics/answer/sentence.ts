@@ -40,7 +40,7 @@ export function sentenceOf({ keys, where }: Pick<Answer, 'keys' | 'where'>): Sen
   return [beginning, rest].filter(({ length }) => length > 0).map((clauses) => sentenceOfClauses(clauses, '.'))
 }
 
-/** What one key says, for messages about it alone. */
+/** The sentence of one key, for messages about it alone. */
 export function keySentence(key: KeyAnswer): Sentence {
   if (key.now.value === null) return sentenceOfClauses([missingClause(key)], '.')
   const change = realChange(key)

@@ -22,7 +22,7 @@ export function summaryOf({ summary }: Summed, items: readonly Pick<CountedItem,
   return divisor === 0 ? null : sum / divisor
 }
 
-/** What a ratio divides by. */
+/** The divisor of a ratio. */
 const deploymentsAmong = (items: readonly Pick<CountedItem, 'kind'>[]): number =>
   items.reduce((sum, { kind }) => sum + (kind === 'deployment' ? 1 : 0), 0)
 
@@ -54,7 +54,7 @@ export function pointsOf(metric: Metric, range: Period, bucket: Bucket, items: r
   })
 }
 
-/** What the chance of a value goes by: its items or, where items of one week depend on each other, its weeks. */
+/** Returns what the chance of a value goes by: its items or, where items of one week depend on each other, its weeks. */
 export function sampleOf(
   { summary, unit }: Pick<Metric, 'summary' | 'unit'>,
   range: Period,

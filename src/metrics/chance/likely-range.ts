@@ -15,7 +15,7 @@ export interface LikelyRange {
   readonly high: number
 }
 
-/** What a value is made of. */
+/** The parts of a value. */
 export interface Sample {
   readonly summary: Metric['summary']
   /** True if each value is 0 or 1. */

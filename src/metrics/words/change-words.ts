@@ -32,7 +32,7 @@ export function changeOf({ unit, better }: Metric, past: Compared, present: Comp
   return { difference, ...comparison(difference, better, amountInWords(unit, Math.abs(difference))) }
 }
 
-/** What is too small to be written with the digits of its unit. */
+/** The smallest amounts that are written with the digits of a unit. */
 const SMALLEST: Readonly<Partial<Record<Unit, string>>> = { minutes: '1 s', seconds: '0.1 s', share: '0.1 points' }
 
 /** Writes the size of a difference: `4 h`, `6 points`, `1 day per week`. */
