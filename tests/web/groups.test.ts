@@ -13,7 +13,7 @@ describeClient('the page of groups', (client) => {
     const create = async (name: string, project: string) => {
       await page.getByRole('button', { name: 'Create group', exact: true }).click()
       await form.getByRole('textbox', { name: 'Name' }).fill(name)
-      await form.getByRole('textbox', { name: 'Projects' }).click()
+      await form.getByRole('combobox', { name: 'Projects' }).click()
       await page.getByRole('option', { name: project }).click()
       await page.keyboard.press('Tab')
       await form.getByRole('button', { name: 'Create group' }).click()
@@ -36,11 +36,7 @@ describeClient('the page of groups', (client) => {
     ])
     await edit(/^Company/, 'Web')
     await form.getByRole('alert').getByText('The group Company would contain itself').waitFor()
-    await form
-      .getByRole('spinbutton', { name: 'Target, in hours' })
-      .or(form.getByLabel('Target, in hours'))
-      .first()
-      .fill('24')
+    await form.getByRole('textbox', { name: 'Target, in hours' }).fill('24')
     await form.getByRole('button', { name: 'Set target' }).click()
     await form.getByRole('row', { name: /Change lead time 1 d here/ }).waitFor()
     await form.getByRole('button', { name: 'Cancel' }).click()
@@ -57,7 +53,7 @@ describeClient('the page of groups', (client) => {
 
   it('switches personal views off', async () => {
     const page = await client.open('/settings/people')
-    await page.getByText('Everybody may see their own work').click()
+    await page.getByRole('switch', { name: 'Everybody may see their own work' }).click()
     await expect.poll(async () => (await client.server.ask('GET', '/v1/personal-views')).body).toEqual({ isOn: false })
   })
 })
