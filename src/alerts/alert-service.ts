@@ -1,6 +1,7 @@
 /** Creates, changes and deletes alerts, each with an entry in the audit log. */
 import { sql } from 'kysely'
 import { type Actor, recordChange } from '../control-plane/audit/record.ts'
+import type { Measured } from '../control-plane/projects/measure.ts'
 import { unknownProject } from '../control-plane/projects/unknown-project.ts'
 import { deleteRows, findRow, insertRow, type Queries, selectRows, updateRows } from '../control-plane/store.ts'
 import type { Database } from '../database/database.ts'
@@ -42,7 +43,7 @@ export interface AlertContext {
   readonly secrets: Secrets
 }
 /** The context for code that follows alerts: its messages also say where their numbers can be seen. */
-export interface FollowContext extends AlertContext {
+export interface FollowContext extends AlertContext, Measured {
   readonly log: Logger
   /** The beginning of links in messages. */
   readonly publicUrl: string

@@ -1,96 +1,89 @@
-/** The weekly message: the four keys, what changed, and why. */
+/** The weekly message: what changed, why, and what needs attention, in the sentences of the answer. */
 import { randomUUID } from 'node:crypto'
 import { counted } from '../basics/counted.ts'
 import { nextTick } from '../control-plane/blueprints/cron.ts'
-import { policyOfProject } from '../control-plane/projects/project-policy.ts'
 import { selectRows, updateRows } from '../control-plane/store.ts'
-import type { Database } from '../database/database.ts'
 import { retrying } from '../database/write.ts'
 import { messageOf } from '../errors.ts'
-import { INCIDENTS_UNKNOWN } from '../metrics/grades/evidence.ts'
-import { projectsKnowingIncidents } from '../metrics/grades/read-grades.ts'
-import { fourKeys } from '../metrics/index.ts'
-import type { MetricFilter } from '../metrics/metric.ts'
-import { readMetric } from '../metrics/read/read.ts'
-import { changeOf } from '../metrics/words/change-words.ts'
+import type { Answer } from '../metrics/answer/answer.ts'
+import { textOf } from '../metrics/answer/say.ts'
+import { keySentence, missingSentences } from '../metrics/answer/sentence.ts'
+import { changeLeadTime } from '../metrics/definitions/change-lead-time.ts'
 import { alerts } from '../system/alerts.ts'
 import { projects } from '../system/projects.ts'
 import type { FollowContext } from './alert-service.ts'
+import { answerAbout } from './answer-about.ts'
 import { linkToKeys } from './links.ts'
-import { reasonsOf } from './reasons.ts'
 import { type AlertRow, cronOf } from './records.ts'
 import { type Message, storeMessage } from './send.ts'
 
 const WEEK_MS = 7 * 86_400_000
 /** Nobody would read about more projects than these. */
 const MOST_PROJECTS = 20
+const MOST_CAUSES = 3
 
 const dayOf = (date: Date) => date.toISOString().slice(0, 10)
 
-async function keysOf(database: Database, project: string, to: Date) {
-  const shared = { project, environment: 'PRODUCTION', policy: await policyOfProject(database, project) }
-  const middle = new Date(to.getTime() - WEEK_MS)
-  const now: MetricFilter = { ...shared, from: middle, to }
-  const before: MetricFilter = {
-    ...shared,
-    from: new Date(middle.getTime() - WEEK_MS),
-    to: new Date(middle.getTime() - 1),
-  }
-  const keys = []
-  const known = await projectsKnowingIncidents(database, [project])
-  for (const metric of fourKeys) {
-    const isUnknown = metric.madeOf.includes('incidents') && !known.has(project)
-    const own = await readMetric(database, metric, now)
-    const past = await readMetric(database, metric, before)
-    keys.push({
-      metric: metric.name,
-      title: metric.title,
-      unit: metric.unit,
-      value: own.value,
-      inWords: own.inWords,
-      before: past.value,
-      change: changeOf(metric, past, own),
-      reasons: isUnknown
-        ? [INCIDENTS_UNKNOWN.because]
-        : own.counted > 0
-          ? await reasonsOf(database, metric, { now, before })
-          : [],
-    })
-  }
-  return keys
+/** One sentence for each key, and one for each reason for which nothing tells a key. */
+function sentencesOf({ sentence, keys }: Answer): string[] {
+  const others = keys.filter(({ metric }) => metric !== changeLeadTime.name)
+  const told = others.filter(({ now }) => now.value !== null)
+  // The first sentence of the answer is about the lead time, or says that there is nothing to say.
+  const isTold = keys.some(({ now }) => now.value !== null)
+  const rest = isTold ? [...told.map(keySentence), ...missingSentences(others)] : []
+  return [...sentence.slice(0, 1), ...rest].map(textOf)
 }
-type Keys = Awaited<ReturnType<typeof keysOf>>
 
-function linesOf(keys: Keys): string[] {
-  if (keys.every(({ value }) => value === null)) {
-    const isKnown = keys.every(({ reasons }) => !reasons.includes(INCIDENTS_UNKNOWN.because))
-    return [`• Nothing was deployed, and ${isKnown ? 'nothing went wrong' : INCIDENTS_UNKNOWN.because}.`]
-  }
-  return keys.map(({ title, value, inWords, change, reasons }) => {
-    const changed = change.words === '' ? '' : ` (${change.words})`
-    const why = reasons.length > 0 ? `; ${reasons.join('; ')}` : ''
-    return `• ${title}: ${value === null ? 'no value this week' : inWords}${changed}${why}.`
-  })
+/** The findings that a reader of the sentences does not know yet. */
+function findingsOf({ keys, findings, where, look }: Answer): string[] {
+  const told = [
+    ...(keys.some(({ target }) => target) ? [findings.keys] : []),
+    ...(where.stages.some(({ share }) => share !== null) ? [findings.where] : []),
+    ...(look.some(({ heaviest }) => heaviest.length > 0) ? [findings.look] : []),
+  ]
+  return told.map((finding) => `${textOf(finding)}.`)
 }
+
+const partOf = (project: string, answer: Answer) => ({
+  project,
+  sentences: sentencesOf(answer),
+  findings: findingsOf(answer),
+  attention: answer.attention.slice(0, MOST_CAUSES).map(({ sentence, remedy }) => ({ sentence, remedy })),
+  keys: answer.keys.map(({ metric, title, unit, now, before, change }) => ({
+    metric,
+    title,
+    unit,
+    value: now.value,
+    inWords: now.inWords,
+    before: before.value,
+    change: change && { amount: change.amount, mayBeChance: change.mayBeChance, direction: change.direction },
+  })),
+})
+type Part = ReturnType<typeof partOf>
+
+const linesOf = ({ sentences, findings, attention }: Part): string[] =>
+  [...sentences, ...findings, ...attention.map(({ sentence, remedy }) => `Needs attention: ${sentence} ${remedy}`)].map(
+    (line) => `• ${line}`,
+  )
 
 export async function digestOf(
-  { database, publicUrl }: Pick<FollowContext, 'database' | 'publicUrl'>,
+  context: Pick<FollowContext, 'database' | 'plugins' | 'publicUrl'>,
   project: string,
   to: Date,
 ): Promise<Message> {
   const all = project
     ? [project]
-    : (await selectRows(database.kysely, projects, (query) => query.orderBy('name'))).map(({ name }) => name)
-  const own = []
-  for (const name of all.slice(0, MOST_PROJECTS)) {
-    own.push({ project: name, keys: await keysOf(database, name, to) })
-  }
+    : (await selectRows(context.database.kysely, projects, (query) => query.orderBy('name'))).map(({ name }) => name)
   const from = new Date(to.getTime() - WEEK_MS)
-  const head = `The four keys of ${project || 'all projects'}, ${dayOf(from)} to ${dayOf(to)}`
+  const own: Part[] = []
+  for (const name of all.slice(0, MOST_PROJECTS)) {
+    own.push(partOf(name, await answerAbout(context, name, { from, to })))
+  }
+  const head = `How ${project || 'all projects'} did, ${dayOf(from)} to ${dayOf(to)}`
   const more = all.length - own.length
   const text = [
     `*${head}*`,
-    ...own.flatMap(({ project: name, keys }) => [...(project ? [] : [`*${name}*`]), ...linesOf(keys)]),
+    ...own.flatMap((part) => [...(project ? [] : [`*${part.project}*`]), ...linesOf(part)]),
     ...(more > 0 ? [`… and ${counted(more, 'more project')}: create a digest for each that matters.`] : []),
     ...(all.length === 0 ? ['There are no projects yet.'] : []),
   ].join('\n')
@@ -103,7 +96,7 @@ export async function digestOf(
     to,
     project: project || null,
     projects: own,
-    link: linkToKeys(publicUrl, project),
+    link: linkToKeys(context.publicUrl, project),
   }
 }
 

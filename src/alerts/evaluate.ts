@@ -5,13 +5,17 @@ import { policyOfProject } from '../control-plane/projects/project-policy.ts'
 import { selectRows, updateRows } from '../control-plane/store.ts'
 import { retrying } from '../database/write.ts'
 import { messageOf, UserError } from '../errors.ts'
-import type { Metric } from '../metrics/metric.ts'
+import { KEYS } from '../metrics/answer/keys.ts'
+import { textOf } from '../metrics/answer/say.ts'
+import { keySentence } from '../metrics/answer/sentence.ts'
+import type { Metric, MetricFilter } from '../metrics/metric.ts'
 import { readMetrics } from '../metrics/read/read.ts'
 import { valueInWords } from '../metrics/words/value-words.ts'
 import { alerts } from '../system/alerts.ts'
 import { pipelines } from '../system/pipelines.ts'
 import { blueprints } from '../system/projects.ts'
 import type { FollowContext } from './alert-service.ts'
+import { answerAbout } from './answer-about.ts'
 import { linkToNumber } from './links.ts'
 import { type AlertRow, metricOf } from './records.ts'
 import { type Message, storeMessage } from './send.ts'
@@ -70,6 +74,7 @@ export async function evaluate(context: FollowContext, row: AlertRow, now: Date)
   const values = read.map(({ value }) => value)
   const inWords = read[0]?.inWords ?? valueInWords(metric.unit, null)
   const finding = judge(row, moments, values)
+  const said = finding.news && filters[0] ? await saidOf(context, metric, filters[0]) : ''
   const isDecided = await retrying(database, () =>
     database.transaction(async ({ kysely: inside }) => {
       const seen = { id: row.id, version: row.version }
@@ -93,7 +98,7 @@ export async function evaluate(context: FollowContext, row: AlertRow, now: Date)
           inside,
           row.id,
           finding.news,
-          messageFor(row, metric, { ...finding, inWords, link }, now),
+          messageFor(row, metric, { ...finding, inWords, link, said }, now),
           now,
         )
       }
@@ -103,16 +108,30 @@ export async function evaluate(context: FollowContext, row: AlertRow, now: Date)
   return isDecided ? finding : undefined
 }
 
+/** How one of the five keys changed, in the words of the answer; empty for other metrics. */
+async function saidOf(context: FollowContext, { name }: Metric, { project, from, to }: MetricFilter): Promise<string> {
+  if (!KEYS.some(({ metric }) => metric.name === name)) return ''
+  const { keys } = await answerAbout(context, project, { from, to })
+  const key = keys.find(({ metric }) => metric === name)
+  return key ? ` ${textOf(keySentence(key))}` : ''
+}
+
+interface Told extends Finding {
+  readonly inWords: string
+  readonly link: string
+  readonly said: string
+}
+
 function messageFor(
   row: AlertRow,
   metric: Metric,
-  { news, value, inWords, brokenSince, link }: Finding & { readonly inWords: string; readonly link: string },
+  { news, value, inWords, brokenSince, link, said }: Told,
   now: Date,
 ): Message {
   const is = `${row.project_name}: ${metric.title} is ${inWords} over the last ${counted(row.window_days, 'day')}`
   const limit = `${row.direction} ${valueInWords(metric.unit, row.threshold)}`
   const long = row.for_days === 0 ? '' : ` for ${counted(row.for_days, 'day')}`
-  const text = news === 'broken' ? `${is}, ${limit}${long}.` : `${is}, no longer ${limit}.`
+  const text = news === 'broken' ? `${is}, ${limit}${long}.${said}` : `${is}, no longer ${limit}.${said}`
   return {
     id: randomUUID(),
     type: `alert.${news}` as 'alert.broken',

@@ -97,10 +97,15 @@ export async function askedFor(
     const names = metrics.filter(({ hasReadings }) => hasReadings).map((each) => each.name)
     throw new UserError(`${name} has no reading ${query.reading}: leave it out. These have one: ${names.join(', ')}.`)
   }
+  return { metric, ...(await wholeAskedFor(database, query)) }
+}
+
+/** Whose items the query asks for, and the filter for them. */
+export async function wholeAskedFor(database: Database, query: Query): Promise<Omit<AskedFor, 'metric'>> {
   const whole = await filterOf(database, query)
   const whose = whoseOf(query)
   const own = whose.kind === 'project' ? whole.parts[0] : undefined
-  return { metric, whose, filter: own ?? whole, own }
+  return { whose, filter: own ?? whole, own }
 }
 
 /** Environments that the domain defines, valid even if nothing was deployed there. */

@@ -1,4 +1,6 @@
 import { Command } from 'commander'
+import { rangeOf } from '../api/metric-filter.ts'
+import { causesOf } from '../control-plane/attention/attention.ts'
 import { recordUse } from '../control-plane/connections/connection-states.ts'
 import { testConnection } from '../control-plane/connections/test-connection.ts'
 import type { ControlPlane } from '../control-plane/control-plane.ts'
@@ -82,8 +84,20 @@ async function checkControl({ config, signal }: Runtime, open: () => Promise<Con
     ...(await checkApiKeys(control.context.database)),
     ...connections.flat(),
     ...(await checkSchedule(control.services, control.context.database)),
+    ...(await checkCauses(control)),
   ]
   return { findings, hasSchedule: items.some(({ enable, isManual }) => enable && !isManual) }
+}
+
+/** Connections and schedules are checked above, and say more of the same. */
+const CHECKED: ReadonlySet<string> = new Set(['connection', 'run'])
+
+/** The causes that need attention, in the words of the overview. */
+async function checkCauses({ context }: ControlPlane): Promise<Finding[]> {
+  const causes = await causesOf(context, { projects: undefined, ...rangeOf({}), environment: 'PRODUCTION' })
+  return causes
+    .filter(({ kind }) => !CHECKED.has(kind))
+    .map(({ sentence, remedy }) => ({ check: 'attention', state: 'warning', message: `${sentence} ${remedy}` }))
 }
 
 const PATIENCE_MS = 30_000

@@ -4,6 +4,7 @@ import { byName } from '../basics/by-name.ts'
 /** Every subcommand, in the order of `weir --help`. Each is loaded when it is called, because most need a small part of the program. */
 const LOADERS: Readonly<Record<string, () => Promise<Command>>> = byName({
   up: async () => (await import('./up.ts')).up,
+  answer: async () => (await import('./answer.ts')).answer,
   collect: async () => (await import('./collect.ts')).collect,
   metrics: async () => (await import('./metrics.ts')).metrics,
   config: async () => (await import('./config.ts')).config,

@@ -6,8 +6,9 @@ import { bound } from './bounds.ts'
 import { type Result, type Tool, tools } from './tools.ts'
 
 const INSTRUCTIONS =
-  'Weir measures how software is delivered. Begin with list_projects and list_metrics; values carry their unit and a ' +
-  'wording. If a number is surprising, call explain_metric, then read_items. Nothing here changes anything.'
+  'Weir measures how software is delivered. Begin with list_projects and read_answer; values carry their unit and a ' +
+  'wording, and a change that may be chance is said to be. If a number is surprising, call explain_metric, then ' +
+  'read_items. Nothing here changes anything.'
 
 /** A server for one client, which may see whatever `ask` may see. */
 export function createMcpServer(ask: Ask): McpServer {

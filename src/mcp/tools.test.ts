@@ -14,7 +14,8 @@ import { DAY, plantOrganisation, START } from '../../tests/metrics/organisation.
 import { describeOneDatabase } from '../../tests/support/databases.ts'
 import { programEnvironment, programFile } from '../../tests/support/programs.ts'
 import { write } from '../database/write.ts'
-import { fourKeys, metrics } from '../metrics/index.ts'
+import { textOf } from '../metrics/answer/say.ts'
+import { metrics } from '../metrics/index.ts'
 
 const STEPS = 30
 const TOKEN = 'the-token-of-an-admin'
@@ -24,7 +25,7 @@ const TOOLS = [
   'list_metrics',
   'list_projects',
   'preview_rules',
-  'read_four_keys',
+  'read_answer',
   'read_items',
   'read_metric',
   'read_series',
@@ -112,11 +113,13 @@ describeOneDatabase('assistants', (test) => {
     expect(known.every(({ title, unit, definition }: any) => title && unit && definition)).toBe(true)
 
     const query = `project=${encodeURIComponent(project)}&from=${range.from}&to=${range.to}`
-    const { keys } = (await answer(client, 'read_four_keys', { projects: [project], ...range })).projects[0]
-    const four = (await route(`/v1/four-keys?${query}`)).projects[0].keys
-    expect(keys.map(({ value }: any) => value)).toEqual(four.map(({ value }: any) => value))
-    expect(keys.map(({ title }: any) => title)).toEqual(fourKeys.map(({ title }) => title))
-    expect(keys.filter(({ inWords }: any) => /\d/.test(inWords)).length).toBeGreaterThan(2)
+    const told = await answer(client, 'read_answer', { project, ...range })
+    const whole = await route(`/v1/answer?${query}`)
+    expect(told.sentences).toEqual(whole.sentence.map(textOf))
+    expect(told.findings.where).toBe(textOf(whole.findings.where))
+    expect(told.keys.map(({ now }: any) => now)).toEqual(whole.keys.map(({ now }: any) => now))
+    expect(told.keys.filter(({ now }: any) => /\d/.test(now.inWords)).length).toBeGreaterThan(2)
+    expect([told.sure, told.attention]).toEqual([whole.sure, whole.attention])
 
     const metric = 'change-lead-time'
     const asked = { metric, project, ...range }
@@ -165,7 +168,8 @@ describeOneDatabase('assistants', (test) => {
     expect(await wrong('read_metric', { metric: 'change-lead-time', project: `${project}x` })).toMatch(
       new RegExp(`did you mean .*${project}`),
     )
-    expect(await wrong('read_four_keys', { projects: [project, `${project}x`] })).toMatch(/did you mean/)
+    expect(await wrong('read_answer', { project: `${project}x` })).toMatch(/did you mean/)
+    expect(await wrong('read_answer', {})).toMatch(/project/)
     expect(await wrong('read_metric', { metric: 'change-lead-time', project, from: 'yesterday' })).toMatch(/from/)
     expect(await wrong('read_series', { metric: 'change-lead-time', project, bucked: 'day' })).toMatch(/bucked/)
     expect(await wrong('preview_rules', { project, rules: { deploymentPattern: '(' } })).toMatch(/deploymentPattern/)
@@ -185,7 +189,7 @@ describeOneDatabase('assistants', (test) => {
       const refused = await call(client, name, { metric: 'change-lead-time', project: other })
       expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('needs the role viewer') })
     }
-    expect((await call(client, 'read_four_keys', { projects: [other] })).isError).toBe(true)
+    expect((await call(client, 'read_answer', { project: other })).isError).toBe(true)
     expect((await call(client, 'preview_rules', { project: other, rules: {} })).isError).toBe(true)
 
     await expect(overHttp('wrong')).rejects.toThrow(/not valid/)

@@ -1,5 +1,7 @@
 /** The questions that assistants may ask. Each tool calls a route as the user who runs the assistant, so nothing is computed a second time. */
 import { z } from 'zod'
+import type { Sentence } from '../metrics/answer/answer.ts'
+import { textOf } from '../metrics/answer/say.ts'
 import { metricNamed } from '../metrics/index.ts'
 import type { Answer, Ask, Question, Reply } from './ask.ts'
 
@@ -14,7 +16,6 @@ export interface Tool {
   readonly run: (ask: Ask, input: Answer) => Promise<Result>
 }
 
-const MOST_NAMES = 20
 const LARGEST_PAGE = 100
 const text = (most: number) => z.string().min(1).max(most)
 const project = text(255).describe('Name of a project, as list_projects gives it.')
@@ -95,38 +96,39 @@ const listMetrics: Tool = {
   run: (ask) => asked(ask, { method: 'GET', path: '/v1/metrics' }, (answer) => ({ answer })),
 }
 
-const readFourKeys: Tool = {
-  name: 'read_four_keys',
-  title: 'Read the four keys',
+const readAnswer: Tool = {
+  name: 'read_answer',
+  title: 'Read the answer',
   description:
-    'Deployment frequency, change lead time, change failure rate and failed deployment recovery time of projects: value, band of the DORA reports or why there is none, and values by day, week or month.',
+    'How a project, team, group or all projects do: what changed in a sentence or two, the five keys with the period before and their targets, where the time goes, what to look at, what needs attention, and how sure that is. A change that may be chance is said to be. Name one of project, team, group and all; a team also within a project.',
   input: z.strictObject({
-    projects: z.array(project).min(1).max(MOST_NAMES),
+    project: project.optional(),
+    team: text(255).optional().describe('Name of a team.'),
+    group: text(255).optional().describe('Name of a group of projects.'),
+    all: z.literal(true).optional().describe('All projects that may be seen.'),
     ...range,
-    bucket: z.enum(['day', 'week', 'month']).default('month'),
+    environment: filter.environment,
   }),
-  async run(ask, { projects, ...query }) {
-    const question: Question = { method: 'GET', path: '/v1/four-keys', query: { ...query, project: projects } }
-    const { body, failure } = await answerOf(ask, question)
-    if (failure !== undefined) return { failure }
-    // Projects that do not exist are left out of the answer, and a misspelt one must not pass as empty.
-    const found = new Set(body.projects.map((each: Answer) => each.project))
-    for (const missing of projects.filter((name: string) => !found.has(name))) {
-      const alone = await answerOf(ask, metricQuestion({ metric: 'deployment-frequency', project: missing }))
-      return { failure: alone.failure ?? `There is no project ${missing}: list_projects names those there are.` }
-    }
-    return {
-      answer: {
-        from: body.from,
-        to: body.to,
-        projects: body.projects.map((each: Answer) => ({
-          project: each.project,
-          keys: each.keys.map(({ metric, ...key }: Answer) => ({ ...meaning(metric), ...key })),
-        })),
-      },
-    }
-  },
+  run: (ask, query) =>
+    asked(
+      ask,
+      { method: 'GET', path: '/v1/answer', query },
+      ({ sentence, findings, keys, when: _, look, ...rest }) => ({
+        answer: {
+          sentences: sentence.map(textOf),
+          findings: Object.fromEntries(
+            Object.entries(findings).map(([part, said]) => [part, textOf(said as Sentence)]),
+          ),
+          keys: keys.map(({ trendBefore: __, ...key }: Answer) => key),
+          look: look.map(({ heaviest, ...each }: Answer) => ({ ...each, heaviest: heaviest.map(plainHeavy) })),
+          ...rest,
+        },
+      }),
+    ),
 }
+
+/** Stages of single items would fill the answer. */
+const plainHeavy = ({ stages: _, id: __, ...item }: Answer) => item
 
 const readMetric: Tool = {
   name: 'read_metric',
@@ -223,7 +225,7 @@ const previewRules: Tool = {
 export const tools: readonly Tool[] = [
   listProjects,
   listMetrics,
-  readFourKeys,
+  readAnswer,
   readMetric,
   readSeries,
   readItems,

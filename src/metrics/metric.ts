@@ -66,6 +66,10 @@ export interface Metric {
   /** Part of URLs, so it never changes. */
   readonly name: string
   readonly title: string
+  /** Its name in a sentence, if the title is too long for that. */
+  readonly shortTitle?: string
+  /** The words for what the items of a share did, as in `17 of 131 deployments led to an incident`. */
+  readonly happened?: string
   /** Says what is counted, when, and what is not. It is shown wherever the number is. */
   readonly definition: string
   readonly unit: Unit
@@ -86,6 +90,8 @@ export interface Metric {
   readonly hasFinerReasons?: true
   /** Set if it can be read as DevLake's panels read it. */
   readonly hasReadings?: true
+  /** Set if it counts what the policy calls rework. */
+  readonly isOfRework?: true
   /** Set if it is about the incidents of a service. */
   readonly isOfService?: true
   /** The metric to use in projects that pair incidents with deployments as the service report does. */

@@ -2,6 +2,8 @@
 import type { Database } from '../database/database.ts'
 import type { NoData } from './findings/no-data.ts'
 import type { Material, Metric, MetricFilter, Reading } from './metric.ts'
+import { DEFAULT_POLICY, type Policy } from './policy/policy.ts'
+import { REWORK_SIGNS } from './policy/rework-signs.ts'
 import { type Asked, isMixed, metricOf, readable, type Whole, whyUnreadable } from './whole.ts'
 
 const READING: Readonly<Record<Reading, string>> = {
@@ -21,7 +23,10 @@ export function definitionOf(metric: Metric, asked: Asked): string {
 }
 
 /** Says where a policy counts otherwise than the definition. */
-function policyWords({ madeOf, isOfService: ofService }: Metric, { policy }: Pick<MetricFilter, 'policy'>): string[] {
+function policyWords(
+  { madeOf, isOfRework, isOfService: ofService }: Metric,
+  { policy }: Pick<MetricFilter, 'policy'>,
+): string[] {
   const isMadeOf = (...materials: readonly Material[]) => materials.every((each) => madeOf.includes(each))
   const blames = isMadeOf('deployments', 'incidents') && !ofService
   const links = isMadeOf('deployments', 'pull requests', 'history')
@@ -36,8 +41,20 @@ function policyWords({ madeOf, isOfService: ofService }: Metric, { policy }: Pic
       `By the policy, the first deployment counts for those merged in the ${firstDeploymentDays} days before it.`,
     links && linkSquashed && 'By the policy, squashed and rebased pull requests are found by commits or messages.',
     links && countTrunkCommits && 'By the policy, commits without a pull request count, too.',
+    isOfRework && reworkWords(policy),
     isMadeOf('pull requests') && excludeBots && 'By the policy, pull requests of bots are left out.',
-  ].filter((each) => each !== false)
+  ].filter((each): each is string => typeof each === 'string' && each !== '')
+}
+
+/** Says what counts as rework, if it is not what the definition says. */
+function reworkWords({ reworkSigns, reworkBranches }: Policy): string {
+  const { reworkSigns: signs, reworkBranches: branches } = DEFAULT_POLICY
+  const isStandard = signs.every((sign) => reworkSigns.includes(sign)) && String(branches) === String(reworkBranches)
+  if (isStandard) return ''
+  const words = reworkSigns.map((sign) =>
+    sign === 'hotfix' ? `a branch that begins with ${reworkBranches.join(' or ')}` : REWORK_SIGNS[sign],
+  )
+  return `By the policy, only these count: ${words.join(', ')}.`
 }
 
 /** Says how deployments are counted, for metrics that are made of them. */

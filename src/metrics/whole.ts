@@ -19,7 +19,7 @@ export type Asked = MetricFilter | Whole
 
 export const partsOf = (asked: Asked): readonly MetricFilter[] => ('parts' in asked ? asked.parts : [asked])
 export const projectsOf = (asked: Asked): string[] => partsOf(asked).map(({ project }) => project)
-const asWhole = (asked: Asked): Whole => ('parts' in asked ? asked : { ...asked, parts: [asked] })
+export const asWhole = (asked: Asked): Whole => ('parts' in asked ? asked : { ...asked, parts: [asked] })
 
 /** Everything that a filter says apart from its project, as one text. */
 const rulesOf = ({ project: _, ...rest }: MetricFilter): string => JSON.stringify(rest)

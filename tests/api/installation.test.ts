@@ -37,9 +37,7 @@ describeEachDatabase('the state of an installation', (test) => {
       isWhole: true,
       hasRun: false,
       runs: [],
-      connections: [],
-      gaps: { count: 0, scopes: 0 },
-      quarantined: 0,
+      causes: [],
     })
     expect((await api.ask('GET', '/v1/overview')).body).toEqual({ count: 0, projects: [] })
   })
@@ -59,7 +57,9 @@ describeEachDatabase('the state of an installation', (test) => {
     const issues = { ...of, raw_table: '_raw_github_api_issues' }
     await write(test.database, [
       // Two parts of one list failed, another list failed as a whole, and one list arrived.
-      ...['', 'page 2'].map((list) => gaps.row({ ...issues, list, kind: 'lost', address: '/issues', attempts: 1 })),
+      ...['', 'page 2'].map((list) =>
+        gaps.row({ ...issues, list, kind: 'lost', address: '/issues', reason: 'too many requests', attempts: 1 }),
+      ),
       receipts.row({ ...issues, status: 'gap' }),
       receipts.row({ ...of, raw_table: '_raw_github_api_runs', status: 'failed' }),
       receipts.row({ ...of, raw_table: '_raw_github_api_jobs', status: 'complete' }),
@@ -71,29 +71,46 @@ describeEachDatabase('the state of an installation', (test) => {
       standing: [],
       isWhole: true,
       hasRun: true,
-      runs: [
+      runs: [{ id: run.id, project: 'shop' }],
+      causes: [
         {
-          id: run.id,
-          name: 'nightly',
-          project: 'shop',
-          status: 'TASK_FAILED',
-          message: 'the token is wrong',
-          finishedAt: expect.any(String),
+          kind: 'list',
+          sentence: '2 lists of 1 scope of GitHub did not come whole, so numbers rest on less than there is.',
+          remedy: expect.any(String),
+          page: '/runs/health',
+          cost: 2,
+          details: ['too many requests'],
+        },
+        {
+          kind: 'connection',
+          sentence: 'GitHub connection main does not work.',
+          remedy: expect.stringMatching(/Test the connection/),
+          page: `/sources/github/${connectionId}`,
+          cost: 1,
+          details: ['401'],
+        },
+        {
+          kind: 'run',
+          sentence: 'The last run of shop failed.',
+          remedy: expect.any(String),
+          page: `/runs/${run.id}`,
+          cost: 1,
+          details: [expect.stringMatching(new RegExp(`In run ${run.id}, .*the token is wrong`)), 'the token is wrong'],
         },
       ],
-      connections: [
-        { plugin: 'github', title: 'GitHub', connectionId, name: 'main', message: '401', failedRun: null, scopes: 1 },
-      ],
-      gaps: { count: 2, scopes: 1 },
-      quarantined: 0,
     })
     // A run can fail for other reasons than the connection, so the answer says only that it failed.
     await recordUse(test.database.kysely, { plugin: 'github', connectionId, failure: '404', pipelineId: run.id })
-    const [troubled] = (await api.ask('GET', '/v1/attention')).body.connections
-    expect(troubled).toMatchObject({ message: '404', failedRun: run.id })
+    const causes = async () => (await api.ask('GET', '/v1/attention')).body.causes
+    // Both are one cause, and the message of the run is folded below it.
+    expect((await causes()).map(({ kind }: any) => kind)).toEqual(['list', 'connection'])
+    expect((await causes())[1]).toMatchObject({
+      sentence: 'The last collection through GitHub connection main failed.',
+      details: ['404', 'the token is wrong'],
+    })
     expect((await api.ask('GET', '/v1/connections')).body).toMatchObject([{ failedRun: run.id, state: 'fails' }])
     await recordUse(test.database.kysely, { plugin: 'github', connectionId, failure: '401' })
-    expect((await api.ask('GET', '/v1/attention')).body.connections).toMatchObject([{ failedRun: null }])
+    expect((await causes()).map(({ kind }: any) => kind)).toEqual(['list', 'connection', 'run'])
   })
 
   it('says why a project has no numbers', async () => {

@@ -1,20 +1,36 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import type { AnswerTo } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
-import { Failure, Moment } from '../parts/parts.tsx'
+import { Marked } from '../explain/cure.tsx'
+import { addressOf, LinkTo } from '../parts/anywhere.tsx'
+import { Failure } from '../parts/parts.tsx'
 import { StandingWords } from '../parts/standing.tsx'
-import { counted } from '../parts/words.ts'
 
-const EVERY_MS = 15_000
-const MOST_RUNS = 5
+/** Causes are looked for in all collected data, which does not change by the second. */
+const EVERY_MS = 60_000
+
+const OTHER = ['attention', 'attention'] as const
+/** Red for what stops numbers from coming in. */
+const TAGS: ReadonlyMap<string, readonly [look: string, word: string]> = new Map([
+  ['connection', ['bad', 'connection']],
+  ['run', ['bad', 'run']],
+  ['source', ['bad', 'stands still']],
+  ['list', ['attention', 'missing']],
+  ['record', ['attention', 'put aside']],
+  ['rule', ['attention', 'no rule']],
+  ['incident', ['attention', 'open']],
+  ['waiting', ['attention', 'waiting']],
+  ['target', ['attention', 'target lost']],
+])
 
 /** Lists what needs attention, each with a link; shows a quiet sentence if nothing does. */
 export function Attention() {
   const asked = useQuery({ ...question('GET /v1/attention'), refetchInterval: EVERY_MS })
   const { data } = asked
   if (!data) return asked.isError ? <Failure error={asked.error} again={() => void asked.refetch()} /> : null
-  const { standing, isWhole, hasRun, runs, connections, gaps, quarantined } = data
+  const { standing, isWhole, hasRun, causes } = data
   const items: ReactNode[] = [
     ...standing.map((each) => (
       <Item
@@ -25,67 +41,16 @@ export function Attention() {
         <StandingWords of={each} />
       </Item>
     )),
-    ...runs.slice(0, MOST_RUNS).map(({ id, name, project, status, message, finishedAt }) => (
+    ...causes.map((each) => (
       <Item
-        key={`run ${id}`}
-        tag={status === 'TASK_FAILED' ? ['bad', 'failed'] : ['attention', 'partly done']}
-        link={
-          <Link to="/runs/$id" params={{ id: String(id) }}>
-            Show run
-          </Link>
-        }
+        key={`${each.kind} ${each.sentence}`}
+        tag={TAGS.get(each.kind) ?? OTHER}
+        link={<CauseLink of={each} />}
+        details={each.details}
       >
-        The last run of <b>{project || name}</b> {status === 'TASK_FAILED' ? 'failed' : 'was only partly done'},{' '}
-        <Moment at={finishedAt} />
-        {message ? ': ' : '.'}
-        {message && <span className="quiet">{message}</span>}
+        {each.sentence} <span className="quiet">{each.remedy}</span>
       </Item>
     )),
-    ...connections.map(({ plugin, title, connectionId, name, message, failedRun, scopes }) => (
-      <Item
-        key={`connection ${plugin} ${connectionId}`}
-        tag={['bad', 'connection']}
-        link={
-          <Link to="/sources/$plugin/$id" params={{ plugin, id: String(connectionId) }}>
-            Show connection
-          </Link>
-        }
-      >
-        {failedRun === null ? (
-          <>
-            {title} connection <b>{name}</b> does not work{scopes > 0 && `, ${counted(scopes, 'scope')} wait`}:{' '}
-          </>
-        ) : (
-          <>
-            The last collection through {title} connection <b>{name}</b> failed:{' '}
-          </>
-        )}
-        <span className="quiet">{message}</span>
-      </Item>
-    )),
-    ...(gaps.count > 0
-      ? [
-          <Item key="gaps" tag={['attention', 'gaps']} link={<Link to="/runs/health">Show what is missing</Link>}>
-            {counted(gaps.count, 'list')} of {counted(gaps.scopes, 'scope')} could not be collected whole: numbers rest
-            on less than there is.
-          </Item>,
-        ]
-      : []),
-    ...(quarantined > 0
-      ? [
-          <Item
-            key="aside"
-            tag={['attention', 'put aside']}
-            link={
-              <Link to="/runs/health" search={{ show: 'aside' }}>
-                Show them
-              </Link>
-            }
-          >
-            {counted(quarantined, 'record')} could not be read and {quarantined === 1 ? 'was' : 'were'} put aside.
-          </Item>,
-        ]
-      : []),
   ]
   return (
     <section aria-labelledby="attention" style={{ marginBottom: 32 }}>
@@ -103,16 +68,17 @@ export function Attention() {
       ) : (
         <ul className="card hands">{items}</ul>
       )}
-      {runs.length > MOST_RUNS && (
-        <p className="small quiet" style={{ marginTop: 8 }}>
-          <Link to="/runs" search={{ state: 'failed' }}>
-            {counted(runs.length - MOST_RUNS, 'more run')} failed
-          </Link>
-        </p>
-      )}
     </section>
   )
 }
+
+type Cause = AnswerTo<'GET /v1/attention'>['causes'][number]
+
+/** Leads to where the cause is mended. */
+const CauseLink = ({ of: { page } }: { readonly of: Cause }) =>
+  page === null ? null : (
+    <LinkTo at={addressOf(page)}>{page.startsWith('/runs/health') ? 'Show what is missing' : 'Show it'}</LinkTo>
+  )
 
 /** Links to the run that is held up, or to all runs. */
 const StandingLink = ({ of: runs }: { readonly of: readonly number[] | null }) =>
@@ -127,13 +93,27 @@ const StandingLink = ({ of: runs }: { readonly of: readonly number[] | null }) =
 interface ItemProps {
   readonly tag: readonly [look: string, word: string]
   readonly link: ReactNode
+  /** The raw errors, folded below the sentence. */
+  readonly details?: readonly string[]
   readonly children: ReactNode
 }
 
-const Item = ({ tag: [look, word], link, children }: ItemProps) => (
+const Item = ({ tag: [look, word], link, details = [], children }: ItemProps) => (
   <li>
     <span className={`tag ${look}`}>{word}</span>
-    <p>{children}</p>
+    <div className="says">
+      <p>{children}</p>
+      {details.length > 0 && (
+        <details className="small quiet">
+          <summary>Details</summary>
+          {details.map((detail) => (
+            <p key={detail}>
+              <Marked text={detail} />
+            </p>
+          ))}
+        </details>
+      )}
+    </div>
     {link}
   </li>
 )

@@ -12,6 +12,12 @@ export interface Address {
 export const pathOf = (parts: TemplateStringsArray, ...names: readonly (string | number)[]): string =>
   parts.reduce((address, part, index) => `${address}${encodeURIComponent(String(names[index - 1]))}${part}`)
 
+/** Turns a page that the server names into an address, such as `/projects/shop?tab=blueprint`. */
+export function addressOf(page: string): Address {
+  const [path = '', query = ''] = page.split('?')
+  return { path, search: Object.fromEntries(new URLSearchParams(query)) }
+}
+
 const linkTo = ({ path, search = {} }: Address) => ({ to: path as '/', search: search as never })
 
 interface AnywhereProps {

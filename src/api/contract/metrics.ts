@@ -4,6 +4,7 @@ import { LONGEST_PROJECT_NAME } from '../../control-plane/projects/projects.ts'
 import { assumption } from '../../control-plane/records.ts'
 import { READINGS, REASONS } from '../../metrics/metric.ts'
 import { LONGEST_WORD, MOST_CATEGORIES, POLICIES } from '../../metrics/policy/policy.ts'
+import { REWORK_SIGNS } from '../../metrics/policy/rework-signs.ts'
 import { bounded, endOfRange, example, moment, queryFlag } from '../../plugin-kit/spec/request-values.ts'
 import { paging } from './common.ts'
 import { rolloutCounting, rolloutRecord } from './rollouts.ts'
@@ -77,7 +78,7 @@ export const itemsQuery = z.object({
 })
 export const plainQuery = z.object(filterQuery)
 
-const grade = z.object({
+export const grade = z.object({
   report: z.enum(['2021', '2023']),
   band: z.enum(['elite', 'high', 'medium', 'low']),
   label: z.string(),
@@ -86,13 +87,16 @@ const grade = z.object({
       'Of the deployment frequency: what the band goes by, which is neither the sum nor the mean of deployments.',
   }),
 })
-const noData = z
+export const noData = z
   .object({ because: z.string(), remedy: z.string() })
   .meta({ id: 'NoData', description: 'Why there is no value (after “no data, because”), and what to do about it.' })
-const noGrade = z.object({ because: z.string(), remedy: z.string() }).meta({
+export const noGrade = z.object({ because: z.string(), remedy: z.string() }).meta({
   id: 'NoGrade',
   description: 'Why a value has no grade (after “no grade:”), and what to do about it.',
 })
+export const likelyRange = z
+  .object({ low: z.number(), high: z.number() })
+  .meta({ id: 'LikelyRange', description: 'Holds the true value nine times in ten.' })
 const valueFields = {
   value: z.number().nullable().meta({ description: 'Null when nothing counts.' }),
   inWords: z.string().meta({
@@ -122,11 +126,12 @@ const about = {
   definition: z.string().meta({ description: 'What is counted, when, and what is not.' }),
   rollouts: rolloutCounting,
 }
+export const whose = z
+  .object({ kind: z.enum(['project', 'team', 'group', 'all']), name: z.string().nullable() })
+  .meta({ id: 'Whose', description: 'Whose items they are. Of all projects, the name is null.' })
 const answered = {
   ...about,
-  whose: z
-    .object({ kind: z.enum(['project', 'team', 'group', 'all']), name: z.string().nullable() })
-    .meta({ id: 'Whose', description: 'Whose items they are. Of all projects, the name is null.' }),
+  whose,
   project: z.string().nullable().meta({ description: 'Null if they are not of one project.' }),
   from: z.date(),
   to: z.date(),
@@ -146,7 +151,15 @@ const group = z.string().nullable().meta({ description: 'Id of the repository or
 const name = z.string().nullable().meta({ description: 'What people call the group.' })
 export const valueRecord = z.object({
   ...answered,
-  values: z.array(z.object({ group, name, ...valueFields, frequency: frequency.optional() })),
+  values: z.array(
+    z.object({
+      group,
+      name,
+      ...valueFields,
+      frequency: frequency.optional(),
+      likely: likelyRange.nullable().meta({ description: 'Null where there is no value, or too little to say.' }),
+    }),
+  ),
 })
 export const seriesRecord = z.object({
   ...answered,
@@ -348,6 +361,7 @@ export const reportRecord = z.object({
   months: z.array(reportMonth),
 })
 
+const signs = Object.keys(REWORK_SIGNS) as [keyof typeof REWORK_SIGNS, ...(keyof typeof REWORK_SIGNS)[]]
 const pattern = bounded(10_000).optional()
 const typeMapping = z.looseObject({ standardType: bounded(255).nullish() })
 const rules = z.strictObject({
@@ -375,7 +389,14 @@ export const previewBody = z
       .strictObject({ plugin: word, id: z.int().min(1) })
       .optional()
       .meta({ description: 'The scope config whose rules are tried. Default: all of the project.' }),
-    rules,
+    rules: rules.default({}),
+    policy: z
+      .strictObject({
+        reworkSigns: z.array(z.enum(signs)).min(1).optional(),
+        reworkBranches: z.array(word).min(1).optional(),
+      })
+      .optional()
+      .meta({ description: 'Settings of the policy that are tried: what counts as rework. The others stay.' }),
   })
   .meta(example({ project: 'shop', rules: { productionPattern: 'prod' } }))
 const sample = z.object({ table: z.string(), id: z.string(), name: z.string() })

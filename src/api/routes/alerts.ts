@@ -13,7 +13,7 @@ import { done } from '../envelope.ts'
 
 const tags = ['alerts']
 
-export const alertRoutes: Routes = (api, { config, database, secrets }) => {
+export const alertRoutes: Routes = (api, { config, database, secrets, plugins }) => {
   const context = { database, secrets }
   const alerts = alertService(context)
   api.get(
@@ -90,7 +90,7 @@ export const alertRoutes: Routes = (api, { config, database, secrets }) => {
       const text = `${row.name}: this is a test. Messages of this alert arrive here.`
       const message =
         row.kind === 'digest'
-          ? await digestOf({ database, publicUrl: publicUrlOf(config) }, row.project_name, new Date())
+          ? await digestOf({ database, plugins, publicUrl: publicUrlOf(config) }, row.project_name, new Date())
           : { id: randomUUID(), type: 'alert.test' as const, text, at: new Date() }
       const { code, failure } = await sendNow(context, row.id, message)
       return { isTaken: failure === '', responseCode: code, failure }

@@ -1,5 +1,6 @@
 import type { Api, ApiContext, Routes } from '../api.ts'
 import { alertRoutes } from './alerts.ts'
+import { answerRoutes } from './answer.ts'
 import { apiKeyRoutes } from './api-keys.ts'
 import { auditRoutes } from './audit.ts'
 import { authRoutes } from './auth.ts'
@@ -65,6 +66,7 @@ const CORE: readonly Routes[] = [
   trafficRoutes,
   trafficRunRoutes,
   trafficSurveyRoutes,
+  answerRoutes,
   metricRoutes,
   fourKeyRoutes,
   serviceReportRoutes,

@@ -6,6 +6,7 @@ import { projectFindings } from '../../control-plane/projects/project-findings.t
 import { rulePlacesOf } from '../../control-plane/scopes/rules-in-force.ts'
 import { sourceNamed } from '../../control-plane/sources.ts'
 import type { Database } from '../../database/database.ts'
+import { readLikely } from '../../metrics/answer/read-likely.ts'
 import { REMEDIES } from '../../metrics/findings/remedies.ts'
 import { metrics } from '../../metrics/index.ts'
 import { type Item, type Metric, TABLE_OF } from '../../metrics/metric.ts'
@@ -72,8 +73,10 @@ const valueRoutes: Routes = (api, { database, plugins }) => {
       const { metric, filter } = asked
       const values = []
       for (const { group, name, ...narrowed } of await groupsOf(database, filter, query.groupBy)) {
-        const { leftOut: _, ...value } = await measureOne({ database, plugins }, metric, narrowedTo(filter, narrowed))
-        values.push({ group, name, ...value })
+        const own = narrowedTo(filter, narrowed)
+        const { leftOut: _, ...value } = await measureOne({ database, plugins }, metric, own)
+        const likely = value.value === null ? null : await readLikely(database, metric, own)
+        values.push({ group, name, ...value, likely })
       }
       return query.format === 'csv'
         ? sendCsv(reply, ['group', 'value', 'counted', 'total', 'name'], values)

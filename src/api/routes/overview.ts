@@ -1,11 +1,11 @@
 import { z } from 'zod'
+import { type Attention, readAttention } from '../../control-plane/attention/attention.ts'
 import { type CollectedElsewhere, collectedElsewhere } from '../../control-plane/projects/collected-elsewhere.ts'
 import { measureOne } from '../../control-plane/projects/measure.ts'
 import { lacksOf } from '../../control-plane/projects/partial-data.ts'
 import { projectFindings } from '../../control-plane/projects/project-findings.ts'
 import { policyOfProject } from '../../control-plane/projects/project-policy.ts'
 import type { Project } from '../../control-plane/records.ts'
-import { type Attention, readAttention } from '../../control-plane/runs/attention.ts'
 import { runUnderWay, underWayWords } from '../../control-plane/runs/run-under-way.ts'
 import type { ServiceContext } from '../../control-plane/services.ts'
 import type { Database } from '../../database/database.ts'
@@ -14,6 +14,7 @@ import { fourKeys } from '../../metrics/index.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
 import { visibleProjects } from '../access/gate.ts'
 import { plain, type Routes } from '../api.ts'
+import { cause } from '../contract/cause.ts'
 import { collectedBy } from '../contract/collected-by.ts'
 import { answers, timeOrNull } from '../contract/common.ts'
 import { standing, standingAnswer, standingInGeneral } from '../contract/standing.ts'
@@ -33,29 +34,12 @@ const attention = z.object({
     description: 'False: the database does not answer in time, so nothing but `standing` is known.',
   }),
   hasRun: z.boolean().meta({ description: 'Whether any run has ended.' }),
-  runs: z.array(
-    z.object({
-      id: z.int(),
-      name: z.string(),
-      project: z.string(),
-      status: z.enum(TASK_STATUSES),
-      message: z.string(),
-      finishedAt: timeOrNull,
-    }),
-  ),
-  connections: z.array(
-    z.object({
-      plugin: z.string(),
-      title: z.string(),
-      connectionId: z.int(),
-      name: z.string(),
-      message: z.string(),
-      failedRun: z.int().nullable().meta({ description: 'The run that failed with it; null: a test did.' }),
-      scopes: z.int(),
-    }),
-  ),
-  gaps: z.object({ count: z.int(), scopes: z.int() }),
-  quarantined: z.int(),
+  runs: z
+    .array(z.object({ id: z.int(), project: z.string() }))
+    .meta({ description: 'The last runs that failed, newest first; without a project, the text is empty.' }),
+  causes: z
+    .array(cause)
+    .meta({ description: 'One for each cause, however many errors it made; the most costly first.' }),
 })
 const keyValue = z.object({
   metric: z.string(),
@@ -85,13 +69,7 @@ const overview = z.object({
   ),
 })
 
-const NOTHING: Attention = {
-  hasRun: false,
-  runs: [],
-  connections: [],
-  gaps: { count: 0, scopes: 0 },
-  quarantined: 0,
-}
+const NOTHING: Attention = { hasRun: false, runs: [], causes: [] }
 /** The data of the first page in two answers: what needs attention comes at once, the numbers once they are calculated. */
 export const overviewRoutes: Routes = (api, { control, database, services, shared, standstill }) => {
   api.get(
@@ -101,7 +79,7 @@ export const overviewRoutes: Routes = (api, { control, database, services, share
       schema: {
         tags,
         summary:
-          'What needs attention: why the collection stands still, failed runs, failing connections, gaps, and records that were put aside',
+          'What needs attention: why the collection stands still; and one sentence for each cause, such as a connection that fails, a rule that maps nothing or incidents that nobody resolved, with its remedy',
         response: answers(200, attention),
       },
     },
@@ -109,7 +87,9 @@ export const overviewRoutes: Routes = (api, { control, database, services, share
       const projects = visibleProjects(request)
       const { standing: all } = await standstill.latest()
       const told = all.map((each) => (projects ? standingInGeneral(each) : standingAnswer(each)))
-      const rest = await inTime(database, readAttention(control.context, projects))
+      const { from, to } = rangeOf({})
+      const asked = { projects, from, to, environment: 'PRODUCTION' }
+      const rest = await inTime(database, readAttention(control.context, asked))
       return plain({ standing: told, isWhole: rest !== undefined, ...(rest ?? NOTHING) })
     },
   )

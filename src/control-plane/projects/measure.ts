@@ -29,7 +29,16 @@ export async function measure(
   filters: readonly Asked[],
   isExplained = false,
 ): Promise<Explanation[]> {
-  const read = await readExactly(context, metric, filters, isExplained)
+  return settled(context, metric, filters, await readExactly(context, metric, filters, isExplained))
+}
+
+/** Takes away values of 0 that only say that nothing reports incidents. */
+export async function settled(
+  context: Measured,
+  metric: Metric,
+  filters: readonly Asked[],
+  read: Explanation[],
+): Promise<Explanation[]> {
   if (!metric.madeOf.includes('incidents')) return read
   const doubtful = filters.filter((filter, place) => isDoubtful(read[place] as Explanation) && isOne(filter))
   const without = await projectsWithoutIncidents(context, [...new Set(doubtful.flatMap(projectsOf))])

@@ -21,7 +21,7 @@ const MOST_NAMED = 3
 const MOST_CAUSES = 2
 
 /** `a, b, c and 5 more` */
-function namedFew(names: readonly string[]): string {
+export function namedFew(names: readonly string[]): string {
   const more = names.length - MOST_NAMED
   return more > 0 ? `${names.slice(0, MOST_NAMED).join(', ')} and ${more} more` : names.join(', ')
 }

@@ -1,4 +1,6 @@
 /** Previews the effect of changed rules on a project, using the data that its sources have collected. */
+
+import { type Policy, policyOf } from '../../metrics/policy/policy.ts'
 import { type Preview, previewRules } from '../../metrics/preview/preview.ts'
 import type { Rules } from '../../metrics/preview/preview-rules.ts'
 import { policyOfProject } from '../projects/project-policy.ts'
@@ -16,12 +18,14 @@ export interface TriedRules {
   /** The connection whose scope configs are tried; all connections of the project when absent. */
   readonly connection?: { readonly plugin: string; readonly id: number } | undefined
   readonly rules: Rules
+  /** The settings of the policy that are tried; the others stay. */
+  readonly policy?: { readonly [Name in 'reworkSigns' | 'reworkBranches']?: Policy[Name] | undefined } | undefined
 }
 
 /** Matches patterns that users wrote, so it must not run where requests are answered. */
 export async function previewOfProject(
   context: Pick<ServiceContext, 'database' | 'plugins'>,
-  { project, from, to, connection, rules }: TriedRules,
+  { project, from, to, connection, rules, policy: tries }: TriedRules,
 ): Promise<Preview & { readonly save: ReturnType<typeof rulesToSave> }> {
   const { database, plugins } = context
   const signal = AbortSignal.timeout(LONGEST_PREVIEW_MS)
@@ -33,6 +37,7 @@ export async function previewOfProject(
   const tried = scopes.filter(({ ids }) => ids.some((id) => id.startsWith(idsBegin ?? '')))
   const preview = await previewRules(database, filter, rules, {
     signal,
+    policy: tries && policyOf({ ...policy, ...tries }),
     idsBegin,
     inForce: rulesInForce(scopes, rules),
     // Data that no source here has collected cannot be made again; for it the stored rows are used.

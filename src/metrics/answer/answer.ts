@@ -3,10 +3,12 @@
  * digests, alerts, assistants) reads this one object, so that all of them say the same.
  */
 
+import type { LikelyRange } from '../chance/likely-range.ts'
 import type { NoData } from '../findings/no-data.ts'
 import type { Grade } from '../grades/benchmarks.ts'
 import type { NoGrade } from '../grades/evidence.ts'
 import type { Unit } from '../metric.ts'
+import type { Bucket } from '../read/read.ts'
 
 /** Whose answer it is. Of `all`, the name is null. */
 export interface Whose {
@@ -17,12 +19,6 @@ export interface Whose {
 export interface Period {
   readonly from: Date
   readonly to: Date
-}
-
-/** Holds the true value nine times in ten. */
-export interface LikelyRange {
-  readonly low: number
-  readonly high: number
 }
 
 /** One value with what it rests on. */
@@ -41,6 +37,7 @@ export interface Measured {
 export interface Change {
   /** Now minus before, in the unit of the metric. */
   readonly amount: number
+  /** `4 h less`, or `as before`. */
   readonly inWords: string
   readonly likely: LikelyRange | null
   /** The likely range holds 0, or there is too little to say: then nothing is coloured, and no verb claims a change. */
@@ -80,6 +77,10 @@ export interface KeyAnswer {
   readonly better: 'higher' | 'lower'
   readonly now: Measured
   readonly before: Measured
+  /** How many items count, and of how many that could: `50 of 168 pull requests`. Empty if none does. */
+  readonly restsOn: string
+  /** How many of the items that count speak against the number, such as deployments that led to an incident. Null if none can. */
+  readonly against: number | null
   /** Null if one of the two periods has no value. */
   readonly change: Change | null
   readonly target: TargetAnswer | null
@@ -129,9 +130,10 @@ export interface HeavyItem {
   readonly repository: string | null
   readonly at: Date | null
   readonly until?: Date | null
-  /** In the unit of the metric. */
+  /** In the unit of the metric; of a gap, minutes. */
   readonly value: number | null
   readonly inWords: string
+  /** Lines added and removed. */
   readonly size: number | null
   readonly stages: readonly { readonly stage: Stage; readonly minutes: number | null }[]
   readonly longestStage: Stage | null
@@ -146,8 +148,45 @@ export interface WhatToLookAt {
   /** The value if the heaviest items had not been; null where that says nothing. */
   readonly without: number | null
   readonly withoutInWords: string | null
+  /** The part of the sum of all values that the heaviest items hold, between 0 and 1; null where a sum says nothing. */
+  readonly share: number | null
   /** How many items there are in all. */
   readonly of: number
+}
+
+/** One day, week or month of the range, in which pages draw cause and effect below each other. */
+export interface BucketAnswer {
+  readonly start: Date
+  /** The bucket reaches beyond the range, or is not over yet. */
+  readonly isPartial: boolean
+  /** Minutes: the median, and between what half of the changes lie. Null if none was deployed. */
+  readonly leadTime: {
+    readonly median: number
+    readonly low: number
+    readonly high: number
+    readonly counted: number
+  } | null
+  readonly deployments: number
+  /** The deployments that led to an incident, and those that repaired something. */
+  readonly failed: number
+  readonly reworked: number
+  readonly incidents: number
+}
+
+export interface WhenAnswer {
+  readonly bucket: Bucket
+  readonly buckets: readonly BucketAnswer[]
+  /** The newest, at most `MOST_MARKS`. */
+  readonly deployments: readonly {
+    readonly id: string
+    readonly at: Date
+    readonly isFailed: boolean
+    readonly isRework: boolean
+  }[]
+  /** From the deployment that it is attributed to. `until` is null if it is not resolved. */
+  readonly incidents: readonly { readonly id: string; readonly at: Date; readonly until: Date | null }[]
+  /** True if there are more marks than these. */
+  readonly isShortened: boolean
 }
 
 /** A part of a sentence: plain words, or a figure with the address of its items. */
@@ -198,6 +237,7 @@ export interface Answer {
   readonly projects: number
   readonly sentence: readonly Sentence[]
   readonly keys: readonly KeyAnswer[]
+  readonly when: WhenAnswer
   readonly where: WhereTimeGoes
   readonly look: readonly WhatToLookAt[]
   readonly attention: readonly Cause[]

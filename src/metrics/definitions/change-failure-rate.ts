@@ -7,6 +7,7 @@ import { serviceChangeFailureRate } from './service-change-failure-rate.ts'
 const key = {
   name: 'change-failure-rate',
   title: 'Change failure rate',
+  happened: 'led to an incident',
   benchmark: { 2021: 'Change failure rate', 2023: 'Change failure rate' },
 } as const
 

@@ -105,6 +105,7 @@ const commitItems = (query: MetricQuery): Sql =>
 export const changeLeadTime: Metric = {
   name: 'change-lead-time',
   title: 'Change lead time',
+  shortTitle: 'Lead time',
   definition:
     'Median minutes from the first commit of a pull request to the deployment that brought its merge commit to ' +
     'production, by date of that deployment. The first deployment of a repository counts for no pull request.' +

@@ -8,6 +8,7 @@ import { serviceRecoveryTime } from './service-recovery-time.ts'
 const key = {
   name: 'failed-deployment-recovery-time',
   title: 'Failed deployment recovery time',
+  shortTitle: 'Recovery time',
   benchmark: { 2023: 'Failed deployment recovery time' },
 } as const
 

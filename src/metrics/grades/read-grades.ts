@@ -17,7 +17,7 @@ interface Graded {
 }
 interface Gradable {
   readonly value: number | null
-  readonly frequency?: Frequency
+  readonly frequency?: Frequency | undefined
 }
 
 /** Grades the value of each filter. */
@@ -35,11 +35,15 @@ export async function readGrades(
   const evidence = new Map(asked.map((place, index) => [place, found[index] as Evidence]))
   return values.map(({ value, frequency }, place) => {
     const own = evidence.get(place)
-    if (!own) return { grades: [] }
-    const noGrade = noGradeOf(metric, own)
-    if (noGrade) return { grades: [], noGrade }
-    return { grades: REPORTS.flatMap((report) => gradeOf(metric, report, value, frequency) ?? []) }
+    return own ? graded(metric, own, { value, frequency }) : { grades: [] }
   })
+}
+
+/** Grades a value, if the evidence suffices. */
+export function graded(metric: Metric, evidence: Evidence, { value, frequency }: Gradable): Graded {
+  const noGrade = noGradeOf(metric, evidence)
+  if (noGrade) return { grades: [], noGrade }
+  return { grades: REPORTS.flatMap((report) => gradeOf(metric, report, value, frequency) ?? []) }
 }
 
 interface Deployed {
@@ -48,7 +52,7 @@ interface Deployed {
   readonly weeks: number
 }
 
-async function readEvidence(database: Database, filters: readonly Whole[]): Promise<Evidence[]> {
+export async function readEvidence(database: Database, filters: readonly Whole[]): Promise<Evidence[]> {
   if (filters.length === 0) return []
   const { dialect, kysely } = database
   const items = sql`select * from (${stacked(database, deploymentFrequency, filters, false)}) every_item where reason is null`

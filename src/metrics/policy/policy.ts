@@ -5,6 +5,7 @@
 
 import { hintOf, shortName } from '../../basics/nearest.ts'
 import { UserError } from '../../errors.ts'
+import { REWORK_SIGNS, type ReworkSign } from './rework-signs.ts'
 
 export interface Policy {
   /** The first deployment counts for changes that were merged at most this many days before it. Null: it counts for none. */
@@ -36,6 +37,10 @@ export interface Policy {
   readonly rollouts: Rollouts
   /** Rules that join deployments into one rollout or keep them apart, whatever is calculated. Null: none. */
   readonly rolloutRules: readonly RolloutRule[] | null
+  /** The signs, of which a pull request needs one, that its deployment repaired something. */
+  readonly reworkSigns: readonly ReworkSign[]
+  /** How the names of branches for hotfixes begin. */
+  readonly reworkBranches: readonly string[]
 }
 const ROLLOUTS = ['once', 'every-row'] as const
 type Rollouts = (typeof ROLLOUTS)[number] | 'as-stored'
@@ -65,6 +70,8 @@ export const REFERENCE: Policy = {
   component: null,
   rollouts: 'every-row',
   rolloutRules: null,
+  reworkSigns: Object.keys(REWORK_SIGNS) as ReworkSign[],
+  reworkBranches: ['hotfix'],
 }
 export const DEFAULT_POLICY: Policy = { ...REFERENCE, rollouts: 'once' }
 
@@ -141,7 +148,29 @@ const AMOUNT: Rule = {
   isFine: (value) => value === null || (typeof value === 'number' && value > 0),
   must: 'a positive number or null',
 }
+const MOST_BRANCHES = 20
+const isListOf = (value: unknown, most: number, isFine: (entry: unknown) => boolean): boolean =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.length <= most &&
+  new Set(value).size === value.length &&
+  value.every(isFine)
+const SIGNS = Object.keys(REWORK_SIGNS)
 const OTHERS = new Map<string, Rule>([
+  [
+    'reworkSigns',
+    {
+      isFine: (value) => isListOf(value, SIGNS.length, (entry) => SIGNS.includes(entry as string)),
+      must: `a list of one or more of ${SIGNS.join(', ')}, each once`,
+    },
+  ],
+  [
+    'reworkBranches',
+    {
+      isFine: (value) => isListOf(value, MOST_BRANCHES, isWord),
+      must: `a list of 1 to ${MOST_BRANCHES} different beginnings of branch names of at most ${LONGEST_WORD} characters`,
+    },
+  ],
   ['pairing', { isFine: (value) => PAIRINGS.includes(value as Pairing), must: PAIRINGS.join(' or ') }],
   [
     'issueCategories',

@@ -55,7 +55,7 @@ export interface RuleEffect {
   readonly samples: { readonly starting: readonly Sample[]; readonly stopping: readonly Sample[] }
 }
 
-const MOST_SAMPLES = 10
+export const MOST_SAMPLES = 10
 
 export type Columns = Readonly<Record<string, string>>
 /** Rows as they were before they were made again, by table and id. */

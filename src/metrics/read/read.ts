@@ -131,9 +131,10 @@ async function readTogether(
 /** The value when nothing counts. */
 export const NO_VALUE = { value: null, inWords: valueInWords('count', null) }
 
-function explanationOf(
+/** Makes the value and the reasons of the summary of each reason. */
+export function explanationOf(
   metric: Metric,
-  filter: Whole,
+  filter: Pick<MetricFilter, 'from' | 'to'>,
   rows: readonly Summary<Reason | null>[],
   days: ReadonlySet<number> = new Set(),
 ): Explanation {
@@ -229,7 +230,8 @@ async function readSeriesTogether(
 
 const MOST_POINTS = 5000
 
-function starts({ from, to }: Pick<MetricFilter, 'from' | 'to'>, bucket: Bucket): Date[] {
+/** Returns the first day of each bucket that the range touches. */
+export function starts({ from, to }: Pick<MetricFilter, 'from' | 'to'>, bucket: Bucket): Date[] {
   const [year, month, day] = [from.getUTCFullYear(), from.getUTCMonth(), from.getUTCDate()]
   const monday = day - ((from.getUTCDay() + 6) % 7)
   const at = (index: number) => {

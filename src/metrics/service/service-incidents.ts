@@ -14,7 +14,7 @@ export const CATEGORY_TABLES = ['incidents', 'issues'] as const
 type CategoryTable = (typeof CATEGORY_TABLES)[number]
 
 export const NO_CATEGORY_FIELD: NoData = {
-  because: `incidents have no field ${CATEGORY_FIELD}, so nothing tells their category`,
+  because: 'incidents have no field for their category',
   remedy:
     `Add it by POST /plugins/customize/incidents/fields with {"columnName": "${CATEGORY_FIELD}", "displayName": ` +
     '"Issue category", "dataType": "varchar(255)"}, let the blueprint fill it (POST /v1/blueprints/{id}/mappings), and run the project.',

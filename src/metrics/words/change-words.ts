@@ -1,6 +1,6 @@
 /** The change of a number since the period before. */
 import { counted } from '../../basics/counted.ts'
-import type { Metric } from '../metric.ts'
+import type { Metric, Unit } from '../metric.ts'
 import type { MetricValue } from '../read/read.ts'
 import { isSaidInCounts, valueInWords } from './value-words.ts'
 
@@ -9,6 +9,8 @@ interface ValueChange {
   readonly difference: number | null
   /** Also `same` when the numbers cannot be compared. */
   readonly direction: 'better' | 'worse' | 'same'
+  /** Such as `4 h less`. */
+  readonly inWords: string
   /** Such as `4 h less, better`. */
   readonly words: string
 }
@@ -19,7 +21,7 @@ export function changeOf({ unit, better }: Metric, past: Compared, present: Comp
   const [before, now] = [past.value, present.value]
   if (before === null || now === null) {
     const words = now === null ? '' : 'nothing to compare with'
-    return { difference: null, direction: 'same', words }
+    return { difference: null, direction: 'same', inWords: words, words }
   }
   // Both values are shown as numbers of deployments. Comparing the two medians, which are 0, would say nothing about those.
   if (isSaidInCounts(unit, before) && isSaidInCounts(unit, now)) {
@@ -27,17 +29,21 @@ export function changeOf({ unit, better }: Metric, past: Compared, present: Comp
     return { difference: now - before, ...comparison(more, better, counted(Math.abs(more), 'deployment')) }
   }
   const difference = now - before
-  const size = unit === 'share' ? counted(Number((Math.abs(difference) * 100).toFixed(1)), 'point') : ''
-  const amount = size || valueInWords(unit, Math.abs(difference))
-  return { difference, ...comparison(difference, better, amount) }
+  return { difference, ...comparison(difference, better, amountInWords(unit, Math.abs(difference))) }
 }
 
-function comparison(
-  difference: number,
-  better: Metric['better'],
-  amount: string,
-): Pick<ValueChange, 'direction' | 'words'> {
-  if (difference === 0) return { direction: 'same', words: 'as before' }
+/** The smallest amounts that are written with the digits of a unit. */
+const SMALLEST: Readonly<Partial<Record<Unit, string>>> = { minutes: '1 s', seconds: '0.1 s', share: '0.1 points' }
+
+/** Writes the size of a difference: `4 h`, `6 points`, `1 day per week`. */
+export function amountInWords(unit: Unit, amount: number): string {
+  const words = unit === 'share' ? counted(Number((amount * 100).toFixed(1)), 'point') : valueInWords(unit, amount)
+  return amount > 0 && /^0 /.test(`${words} `) ? `less than ${SMALLEST[unit] ?? words.replace('0', '0.01')}` : words
+}
+
+function comparison(difference: number, better: Metric['better'], amount: string): Omit<ValueChange, 'difference'> {
+  if (difference === 0) return { direction: 'same', inWords: 'as before', words: 'as before' }
   const direction = difference > 0 === (better === 'higher') ? 'better' : 'worse'
-  return { direction, words: `${amount} ${difference > 0 ? 'more' : 'less'}, ${direction}` }
+  const inWords = `${amount} ${difference > 0 ? 'more' : 'less'}`
+  return { direction, inWords, words: `${inWords}, ${direction}` }
 }

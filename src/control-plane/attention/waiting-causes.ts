@@ -1,0 +1,109 @@
+/** Causes that lie with the work itself: incidents that nobody resolved, and changes that wait far longer than usual. */
+import { sql } from 'kysely'
+import { counted } from '../../basics/counted.ts'
+import type { Database } from '../../database/database.ts'
+import type { Cause } from '../../metrics/answer/answer.ts'
+import { changesLinks } from '../../metrics/policy/policy.ts'
+import { summarized } from '../../metrics/read/read.ts'
+import { minutesInWords } from '../../metrics/words/value-words.ts'
+import { namedFew } from '../projects/partial-data.ts'
+import { policyOfProject } from '../projects/project-policy.ts'
+import { type AttentionQuestion, detailsOf, type FindCauses, isAsked, pageOf } from './question.ts'
+
+const MINUTE_MS = 60_000
+const DAY = 1440
+/** An incident that is open for longer was forgotten, or is not worth being one. */
+const LONG_OPEN_DAYS = 7
+/** Waiting so many times longer than usual is a cause; so is no wait under a day. */
+const FAR_LONGER = 3
+const MOST_ROWS = 2000
+
+export const waitingCauses: FindCauses = async ({ database }, question) => [
+  ...(await openIncidents(database, question)),
+  ...(question.environment === 'PRODUCTION' ? await waitingChanges(database, question) : []),
+]
+
+interface Open {
+  readonly project: string
+  readonly id: string
+  readonly title: string | null
+  readonly at: Date
+}
+
+const inWords = (from: Date, to: Date): string => minutesInWords((to.getTime() - from.getTime()) / MINUTE_MS)
+const projectsIn = (rows: readonly { readonly project: string }[]) => [...new Set(rows.map(({ project }) => project))]
+const nameOf = ({ title, id }: { readonly title: string | null; readonly id: string }): string =>
+  `“${(title || id).slice(0, 100)}”`
+
+/** Incidents of the range that are still open. One that belongs to two projects counts once. */
+async function openIncidents({ kysely }: Database, question: AttentionQuestion): Promise<Cause[]> {
+  const { from, to } = question
+  const latest = new Date(to.getTime() - LONG_OPEN_DAYS * DAY * MINUTE_MS)
+  const table = sql.id('table')
+  const select = sql`select m.project_name as project, i.id, i.title, i.created_date as at from project_mapping m`
+  const isOpen = sql`${isAsked('m.project_name', question)} and i.resolution_date is null
+    and i.created_date between ${from} and ${latest}`
+  // An incident names one board, but its issue may be on boards of several projects.
+  const { rows } = await sql<Open>`${select}
+      inner join incidents i on i.${table} = m.${table} and i.scope_id = m.row_id where ${isOpen}
+    union ${select} inner join board_issues b on b.board_id = m.row_id
+      inner join incidents i on i.id = b.issue_id and i.${table} = 'boards' where ${isOpen} and m.${table} = 'boards'
+    order by at, id, project limit ${sql.lit(MOST_ROWS)}`.execute(kysely)
+  const [oldest] = rows
+  if (!oldest) return []
+  const cost = new Set(rows.map(({ id }) => id)).size
+  const projects = projectsIn(rows)
+  const age = inWords(oldest.at, to)
+  const says =
+    cost === 1
+      ? `One incident of ${namedFew(projects)} has been open for ${age}.`
+      : `${counted(cost, 'incident')} of ${namedFew(projects)} have been open for more than ${LONG_OPEN_DAYS} days, the oldest for ${age}.`
+  return [
+    {
+      kind: 'incident',
+      sentence: says,
+      remedy: 'Resolve those that are over where they are kept: the recovery time knows only what is resolved.',
+      page: pageOf(projects),
+      cost,
+      details: detailsOf(rows.map((row) => `${row.project}: ${nameOf(row)}, open for ${inWords(row.at, to)}`)),
+    },
+  ]
+}
+
+/** Changes that were merged and wait for a deployment. What is usual is the median of those that were deployed. */
+async function waitingChanges(database: Database, question: AttentionQuestion): Promise<Cause[]> {
+  const { kysely, dialect } = database
+  const { from, to } = question
+  const asked = isAsked('m.project_name', question)
+  const deployed = sql`select m.project_name as project, m.id, m.pr_deploy_time as value from project_pr_metrics m
+    where ${asked} and m.pr_deploy_time is not null and m.pr_deployed_date between ${from} and ${to}`
+  const usual = await summarized(dialect, { summary: 'median' }, deployed, { project: sql`project` })
+    .$castTo<{ project: string; value: number; counted: number }>()
+    .execute(kysely)
+  const usualOf = new Map(usual.rows.map(({ project, ...each }) => [project, each]))
+  const { rows } = await sql<Open>`select m.project_name as project, pr.id, pr.title, pr.merged_date as at
+    from project_pr_metrics m inner join pull_requests pr on pr.id = m.id
+    where ${asked} and m.pr_deployed_date is null
+      and pr.merged_date between ${from} and ${new Date(to.getTime() - DAY * MINUTE_MS)}
+    order by pr.merged_date, pr.id limit ${sql.lit(MOST_ROWS)}`.execute(kysely)
+  const causes: Cause[] = []
+  for (const [project, all] of Map.groupBy(rows, (row) => row.project)) {
+    const known = usualOf.get(project)
+    // If most changes are never found in a deployment, they do not wait: nothing tells what brought them.
+    if (!known || all.length > Number(known.counted) || changesLinks(await policyOfProject(database, project))) continue
+    const limit = Math.max(DAY, FAR_LONGER * Number(known.value))
+    const late = all.filter(({ at }) => (to.getTime() - at.getTime()) / MINUTE_MS > limit)
+    const [longest] = late
+    if (!longest) continue
+    const many = late.length === 1 ? 'One merged change' : counted(late.length, 'merged change')
+    causes.push({
+      kind: 'waiting',
+      sentence: `${many} of ${project} ${late.length === 1 ? 'has' : 'have'} waited for a deployment for up to ${inWords(longest.at, to)}; usual is ${minutesInWords(Number(known.value))}.`,
+      remedy: 'Deploy them, or see whether a deployment that brought them was not collected.',
+      page: pageOf([project]),
+      cost: late.length,
+      details: detailsOf(late.map((row) => `${nameOf(row)}, merged ${inWords(row.at, to)} ago`)),
+    })
+  }
+  return causes
+}
