@@ -253,7 +253,7 @@ describeEachDatabase('alerts', (test) => {
     expect(lines[0]).toBe('*How shop did, 2026-02-09 to 2026-02-16*')
     expect(lines.slice(1, -1)).toEqual([
       '• There is no lead time: no pull requests are collected.',
-      '• Deployment frequency is 7 days per week, as before.',
+      '• Deployment frequency is 7 deployments in 2 weeks, as before.',
       '• Recovery time is 3 h.',
       '• Change failure rate is 28.6 % against 0 % before: the difference may be chance.',
       '• Rework rate is 0 %, as before.',

@@ -41,7 +41,7 @@ export async function failedRuns({ database }: Context, projects?: readonly stri
     id,
     blueprintId: Number(blueprint_id),
     name,
-    status,
+    status: status as TaskStatus,
     project: project_name ?? '',
     message: firstLine(message),
   }))
