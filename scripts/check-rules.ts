@@ -8,7 +8,7 @@ import { findPluginNames } from './plugin-names.ts'
 import { findFoldedSpreads } from './spread-rules.ts'
 
 const root = dirname(import.meta.dirname)
-const files = ['src', 'web', 'tests', 'scripts', 'bench', 'demo']
+const files = ['src', 'traffic', 'web', 'tests', 'scripts', 'bench', 'demo']
   .filter((folder) => existsSync(join(root, folder)))
   .flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

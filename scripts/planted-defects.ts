@@ -67,7 +67,7 @@ const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'weights are exchanged',
-    file: 'src/traffic/model/action.ts',
+    file: 'traffic/model/action.ts',
     instead: 'weight: weights.current },',
     put: 'weight: weights.target },',
     tests: ['tests/traffic/pure.test.ts', 'tests/traffic/life-cycle.test.ts'],

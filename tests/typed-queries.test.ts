@@ -6,7 +6,7 @@ import { connectedAccounts } from '../src/metrics/calculate/user-accounts.ts'
 import { gaps } from '../src/plugin-kit/raw/gaps.ts'
 import { tasks } from '../src/system/pipelines.ts'
 import { projects } from '../src/system/projects.ts'
-import { trafficJournal, trafficSwitches } from '../src/traffic/engine/tables.ts'
+import { trafficJournal, trafficSwitches } from '../src/system/traffic.ts'
 
 /** Never called. */
 function refused(queries: Queries) {

@@ -100,7 +100,7 @@ describe('the package', () => {
   })
 
   it('needs at run time only its own dependencies, and none of the web client', () => {
-    const files = globSync('src/**/*.ts', { cwd: root }).filter((path) => !/\.test\.ts$|fixtures|testing/.test(path))
+    const files = globSync('{src,traffic}/**/*.ts', { cwd: root }).filter((path) => !/\.test\.ts$|fixtures|testing/.test(path))
     const own = Object.keys(packageFile.dependencies)
     const development = Object.keys(packageFile.devDependencies)
     const used = new Set(

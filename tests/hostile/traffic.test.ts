@@ -4,8 +4,8 @@ import { afterAll, expect, it } from 'vitest'
 import { createHeavyWork } from '../../src/api/heavy/heavy-work.ts'
 import { inTurns } from '../../src/api/stream.ts'
 import { NOBODY } from '../../src/control-plane/audit/record.ts'
-import { lintText } from '../../src/traffic/lint/text.ts'
-import { simulate } from '../../src/traffic/render/simulate.ts'
+import { lintText } from '../../traffic/lint/text.ts'
+import { simulate } from '../../traffic/render/simulate.ts'
 import { SHOP_YAML, shopPlan } from '../traffic/support/shop.ts'
 
 const heavy = createHeavyWork()

@@ -36,9 +36,7 @@ import { serviceReportRoutes } from './service-report.ts'
 import { sharedDashboardRoutes } from './shared-dashboards.ts'
 import { storeRoutes } from './store.ts'
 import { systemRoutes } from './system.ts'
-import { trafficRoutes } from './traffic.ts'
-import { trafficRunRoutes } from './traffic-runs.ts'
-import { trafficSurveyRoutes } from './traffic-survey.ts'
+import { trafficRoutes } from './traffic-door.ts'
 import { webClientRoutes } from './web-client.ts'
 
 const CORE: readonly Routes[] = [
@@ -59,9 +57,6 @@ const CORE: readonly Routes[] = [
   domainRowRoutes,
   auditRoutes,
   configAsCodeRoutes,
-  trafficRoutes,
-  trafficRunRoutes,
-  trafficSurveyRoutes,
   metricRoutes,
   fourKeyRoutes,
   serviceReportRoutes,
@@ -79,8 +74,8 @@ const CORE: readonly Routes[] = [
   queueRoutes,
 ]
 
-export function coreRoutes(api: Api, context: ApiContext): void {
-  for (const routes of CORE) routes(api, context)
+export async function coreRoutes(api: Api, context: ApiContext): Promise<void> {
+  for (const routes of [...CORE, await trafficRoutes()]) routes(api, context)
 }
 
 /** Adds the routes that every data source has, from its own description, and the routes that a plugin defines itself. */
