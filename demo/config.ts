@@ -65,7 +65,7 @@ function projectOf({ service, repository, circleciFrom }: ServiceStory, since: s
 
 export const webhookName = ({ name }: Pick<ServiceStory['service'], 'name'>): string => `${name} app`
 
-/** What the users of the demo would write to collect it: a project for each service. */
+/** The configuration that users of the demo would write to collect it: a project for each service. */
 export function configOf(stories: readonly ServiceStory[], { github, jira, circleci }: Vendors): string {
   const login = { authMethod: 'BasicAuth', username: USER.username, password: { env: 'JIRA_PASSWORD' } }
   const apps = stories.filter(({ service }) => service.hasApp)

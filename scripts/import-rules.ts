@@ -16,7 +16,7 @@ interface Folder {
 }
 
 const EVERYTHING = ['']
-/** What every folder may use. */
+/** Every folder may use these. */
 const BASICS = ['basics', 'config', 'errors', 'log', 'secrets/address-secrets', 'telemetry/events']
 const KIT = ['database', 'domain', 'system', ...BASICS]
 const CONTROL_PLANE = ['plugins/index', 'plugin-kit', 'metrics', 'dashboards', 'secrets/secrets', ...KIT]

@@ -33,7 +33,7 @@ describe('names of plugins', () => {
     ['src/runner/pipelines.ts', "  // 'jira' is one of them\n  /** Such as 'jira'. */\nimport x from '../jira.ts'"],
     ['src/metrics/findings/remedies.ts', "'Ask those who know jira, by GET /plugins/jira/x.'"],
     ['src/alerts/records.ts', "export const TARGETS = ['webhook', 'slack']"],
-    ['src/dashboards/definitions/jira.ts', "const PLUGIN = 'jira'"],
+    ['src/dashboards/definitions/trackers.ts', "const PLUGIN = 'jira'"],
   ])('may stand in %s: %s', (path, text) => {
     expect(check(path, text)).toEqual([])
   })

@@ -5,7 +5,7 @@ export class UserError extends Error {
   override readonly name: string = 'UserError'
   /** The HTTP status if the error reaches the API. */
   readonly status: number
-  /** What programs get besides the message. */
+  /** Programs get this besides the message. */
   readonly data: unknown
   constructor(message: string, options: { status?: number; data?: unknown; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nearest, unknownName } from './nearest.ts'
+import { listOf, nearest, unknownName } from './nearest.ts'
 
 const plugins = ['github', 'jira', 'circleci', 'gitextractor', 'webhook']
 
@@ -9,6 +9,11 @@ it('finds swapped, missing and wrong letters, in any letter case, and names that
   expect(nearest('git', plugins)).toEqual(['github', 'gitextractor'])
   expect(nearest('sonarqube', plugins)).toEqual([])
   expect(nearest('', plugins)).toEqual([])
+  expect(nearest('gxthxb', plugins)).toEqual(['github'])
+  expect(nearest('webhoo', ['webhooky', 'webhook'])).toEqual(['webhook', 'webhooky'])
+  // Two letters in the wrong order are one mistake, as one wrong letter is.
+  expect(nearest('from', ['form', 'grom'])).toEqual(['form', 'grom'])
+  expect(nearest('page', ['page1', 'page2', 'page3', 'page4'])).toEqual(['page1', 'page2', 'page3'])
 })
 
 it('finds names by one of their words', () => {
@@ -31,4 +36,6 @@ it('takes no time for long names and long lists, and stays short', () => {
   const { message } = unknownName('project', long, [...many, long])
   expect(message.length).toBeLessThan(2000)
   expect(message).toContain('and 951 more')
+  expect(listOf(many.slice(0, 51))).toMatch(/project 49 and 1 more\.$/)
+  expect(listOf(many.slice(0, 50))).toMatch(/project 49\.$/)
 })

@@ -68,7 +68,7 @@ export {
 } from './spec/entity.ts'
 export type { Field, Fields, Settings, SpokenName } from './spec/fields.ts'
 export { fieldName } from './spec/fields.ts'
-export { parseExactBytes, pick, sortedJson, valueAt } from './spec/json.ts'
+export { camelKeys, parseExactBytes, pick, sortedJson, valueAt } from './spec/json.ts'
 export { byKey, type Lookups, manyByKey, wholeTable } from './spec/lookups.ts'
 export {
   DELIVERY_FIELDS,

@@ -221,7 +221,7 @@ async function runSubtasks(
     .join('\n')
 }
 
-/** What is missing or odd although the subtask succeeded. */
+/** Lists what is missing or odd although the subtask succeeded. */
 function remarksOf({ remarks = [], quarantined }: SubtaskResult): string {
   const aside =
     quarantined > 0

@@ -166,7 +166,7 @@ describeEachDatabase('customize', (test) => {
     await send('issues', lines('id'), board)
   })
 
-  it('imports issues with people, labels, sprints and own fields', async () => {
+  it('imports issues with people, labels, sprints and custom fields', async () => {
     await field('x_points', 'bigint')
     const file = `\ufeffid,title,story_point,created_date,is_subtask,creator_name,assignee_name,labels,sprint_ids,x_points\r
 i:1,"A ""quoted"", long\r\ntitle",1.5,2024-01-02T03:04:05Z,TRUE,ada,${'"Robert\'); drop table issues; -- 🌊"'},"one, two,one,,",s:1,7\r

@@ -105,9 +105,9 @@ it('a simulation is bounded: steps of a day, and all that its limits allow', () 
 
 it('heavy work leaves this thread free, keeps its errors, and ends', async () => {
   await expect(heavy.run('planFromText', 'name: x')).rejects.toMatchObject({
-    name: 'TrafficError',
+    name: 'UserError',
     status: 422,
-    findings: expect.arrayContaining([expect.objectContaining({ code: 'TS-Y02' })]),
+    data: { trouble: 'invalid', findings: expect.arrayContaining([expect.objectContaining({ code: 'TS-Y02' })]) },
   })
   const plan = await heavy.run('planFromText', SHOP_YAML)
   expect(plan).toEqual(shopPlan())

@@ -246,7 +246,7 @@ describeEachDatabase('grades', (test) => {
   it('are no part of digests and alerts, which say the rest in the same words', async () => {
     const project = await plant({ minutes: [0, 1440], teller: 'nothing' })
     await api.ask('POST', '/projects', { name: project })
-    // Of the two weeks that the seven days touch, one has deployments.
+    // One of the two weeks that the seven days touch has deployments.
     const { text } = await digestOf(
       { database: test.database, publicUrl: 'https://weir.example' },
       project,

@@ -193,7 +193,7 @@ describeEachDatabase('collecting a project', (test) => {
       '5.1 TASK_CANCELLED',
     ])
     circleci.isLimited = false
-    // The source told these settings to wait for an hour. With other settings the connection starts afresh.
+    // The source told these settings to wait for an hour. With other settings the connection starts again.
     await services.connections.update('circleci', 1, { rateLimitPerHour: 100_000 })
     await services.pipelines.rerun(id)
     expect(await untilFinished(control, id)).toMatchObject({ status: 'TASK_COMPLETED' })

@@ -1,4 +1,4 @@
-/** Of every record only the newest version counts, and only once. */
+/** Only the newest version of every record counts, and only once. */
 import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'

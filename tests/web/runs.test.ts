@@ -97,7 +97,7 @@ describeClient('runs', (client) => {
     await ask(client.server, 'PATCH', path, { token: 'a-token-that-nobody-knows' })
     const id = await shop.run()
     const page = await client.open(`/runs/${id}`)
-    await state(page, 'done in part').or(state(page, 'failed')).waitFor()
+    await state(page, 'partly done').or(state(page, 'failed')).waitFor()
     const alert = page.getByRole('alert').filter({ hasText: 'acme/web could not be finished' })
     await alert.waitFor()
     expect(await alert.textContent()).toMatch(/token|401/i)

@@ -117,11 +117,11 @@ function refuseStrangers(routes: readonly RoutePlan[], options: RenderOptions): 
   if (options.targetGroupArn !== undefined)
     throw new TrafficError('invalid', 'The plan has several routes: write targetGroup.arn of each into it.')
   for (const side of ['current', 'target'] as const) {
-    const stranger = listOf(options[`${side}Ingress`]).find(
+    const foreign = listOf(options[`${side}Ingress`]).find(
       (ingress) => !routes.some((own) => placeOf(own, side) === objectPlace(ingress)),
     )
-    if (stranger !== undefined)
-      throw new TrafficError('invalid', `No route of the plan is on the ${side} Ingress ${objectPlace(stranger)}.`)
+    if (foreign !== undefined)
+      throw new TrafficError('invalid', `No route of the plan is on the ${side} Ingress ${objectPlace(foreign)}.`)
   }
 }
 

@@ -40,7 +40,7 @@ export interface SessionService {
 
 export function sessionService({ kysely }: Database, secrets: Secrets, config: Config): SessionService {
   const signer = signerFor<{ jti: string }>('session', config, secrets)
-  /** Belongs to this session only: a value that somebody planted, for example from a sibling domain, does not match. */
+  /** Belongs to this session only: a value that somebody planted, for example from a neighbouring domain, does not match. */
   const csrfOf = (jti: string) => secrets.digest(`csrf ${jti}`)
   const cookieOptions: CookieSerializeOptions = {
     path: '/',

@@ -18,6 +18,10 @@ test('only what waits begins, and only what runs completes or resumes', () => {
     expect(statesBefore(status)).toEqual(['TASK_RUNNING'])
   }
   expect(statesBefore('TASK_CREATED')).toEqual([])
+  // A task may fail by what is found after it ended. Only pipelines are partial, and theirs is the last word.
+  expect(statesBefore('TASK_FAILED').toSorted()).toEqual(
+    TASK_STATUSES.filter((status) => status !== 'TASK_PARTIAL').toSorted(),
+  )
   expect(statesBefore('TASK_CANCELLED')).toEqual([...QUEUED, 'TASK_RUNNING'])
   for (const status of TASK_STATUSES) expect(mayFollow(status, 'TASK_CREATED')).toBe(false)
 })

@@ -12,7 +12,7 @@ export const FINISHED = [
   'TASK_PARTIAL',
 ] as const satisfies TaskStatus[]
 
-const FOLLOWERS: Record<TaskStatus, readonly TaskStatus[]> = {
+const NEXT_STATES: Record<TaskStatus, readonly TaskStatus[]> = {
   TASK_CREATED: ['TASK_RUNNING', 'TASK_CANCELLED', 'TASK_FAILED'],
   TASK_RERUN: ['TASK_RUNNING', 'TASK_CANCELLED', 'TASK_FAILED'],
   TASK_RESUME: ['TASK_RUNNING', 'TASK_CANCELLED', 'TASK_FAILED'],
@@ -24,7 +24,7 @@ const FOLLOWERS: Record<TaskStatus, readonly TaskStatus[]> = {
 }
 
 export const isFinished = (status: TaskStatus): boolean => (FINISHED as readonly TaskStatus[]).includes(status)
-export const mayFollow = (from: TaskStatus, to: TaskStatus): boolean => FOLLOWERS[from].includes(to)
+export const mayFollow = (from: TaskStatus, to: TaskStatus): boolean => NEXT_STATES[from].includes(to)
 /** The states from which `to` may be reached, for the condition of an update. */
 export const statesBefore = (to: TaskStatus): readonly TaskStatus[] =>
   TASK_STATUSES.filter((from) => mayFollow(from, to))

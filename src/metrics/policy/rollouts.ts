@@ -42,7 +42,7 @@ export function standsWithin(plugin: string, deployment: Sql): Sql {
     or exists (select 1 ${own} rollout.is_counted))`
 }
 
-/** Returns ids of deployments that represent a rollout of which another row, `kin`, fulfils a condition. */
+/** Returns ids of deployments that represent a rollout of which another row fulfils a condition, which names that row as the join does. */
 export const standingForKin = (counting: Counting, condition: Sql): Sql | null =>
   countsRows(counting)
     ? null

@@ -1,4 +1,4 @@
-/** Runs the API in a separate process, so that a busy server is noticed: `node server-process.ts DATABASE STRANGER`. */
+/** Runs the API in a separate process, so that a busy server is noticed: `node server-process.ts DATABASE OTHER_SERVER`. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ const server = await createServer({ config, control, log })
 const address = await server.listen({ host: '127.0.0.1', port: 0 })
 process.send?.({ address, laws: server.laws })
 
-// Measured in processor time: on a busy machine the clock goes on while other processes run.
+// Measured in processor time: on a busy machine the clock runs while other processes run.
 let before = process.threadCpuUsage()
 let longest = 0
 setInterval(() => {

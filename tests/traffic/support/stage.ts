@@ -78,7 +78,7 @@ export function setStage(database: TestDatabase, startCluster?: Parameters<typeo
     },
     confirmed: () => ({ confirm: stage.world.plan.name, skipQuiet: true, reason: 'test' }),
   }
-  // Of about three hundred tables a switch uses only a dozen.
+  // A switch uses only a dozen of about three hundred tables.
   beforeAll(() =>
     migrate(
       database.database,
