@@ -38,8 +38,16 @@ describe('import rules', () => {
     ['traffic/apply.ts', "const a = await import('../src/api/server.ts')", 'may not import src/api/server'],
     ['traffic/engine/engine.ts', "import { UserError } from '../../src/errors.ts'", 'may not import src/errors'],
     ['traffic/core.ts', "export { act } from './engine/engine.ts'", 'may not import traffic/engine/engine'],
-    ['src/alerts/send.ts', "const a = await import('../../traffic/model/plan.ts')", 'may not import traffic/model/plan'],
-    ['src/cli/up.ts', "import { watch } from '../../traffic/engine/watch.ts'", 'reaches traffic/engine/watch by import()'],
+    [
+      'src/alerts/send.ts',
+      "const a = await import('../../traffic/model/plan.ts')",
+      'may not import traffic/model/plan',
+    ],
+    [
+      'src/cli/up.ts',
+      "import { watch } from '../../traffic/engine/watch.ts'",
+      'reaches traffic/engine/watch by import()',
+    ],
     ['src/api/server.ts', "import { all } from './routes/traffic/index.ts'", 'reaches src/api/routes/traffic/index by'],
     [
       'src/control-plane/blueprints/blueprints.ts',

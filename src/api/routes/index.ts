@@ -39,7 +39,8 @@ import { systemRoutes } from './system.ts'
 import { trafficRoutes } from './traffic-door.ts'
 import { webClientRoutes } from './web-client.ts'
 
-const CORE: readonly Routes[] = [
+/** The order is that of the description. */
+const coreOf = (traffic: Routes): readonly Routes[] => [
   systemRoutes,
   ownMeasureRoutes,
   webClientRoutes,
@@ -57,6 +58,7 @@ const CORE: readonly Routes[] = [
   domainRowRoutes,
   auditRoutes,
   configAsCodeRoutes,
+  traffic,
   metricRoutes,
   fourKeyRoutes,
   serviceReportRoutes,
@@ -75,7 +77,7 @@ const CORE: readonly Routes[] = [
 ]
 
 export async function coreRoutes(api: Api, context: ApiContext): Promise<void> {
-  for (const routes of [...CORE, await trafficRoutes()]) routes(api, context)
+  for (const routes of coreOf(await trafficRoutes())) routes(api, context)
 }
 
 /** Adds the routes that every data source has, from its own description, and the routes that a plugin defines itself. */
