@@ -19,7 +19,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = byName({
   storage: async () => (await import('./storage.ts')).storage,
   mcp: async () => (await import('./mcp.ts')).mcp,
   secrets: async () => (await import('./secrets.ts')).secrets,
-  traffic: async () => (await import('./traffic.ts')).trafficCommand(),
+  traffic: async () => (await import('./traffic.ts')).traffic,
   'new-source': async () => (await import('./new-source.ts')).newSource,
 })
 
