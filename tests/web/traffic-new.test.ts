@@ -44,11 +44,11 @@ describeOwnServer(
     })
 
     it('is not offered by a server that cannot switch traffic; the page says how to add it', async () => {
-      const page = await client.open('/settings')
+      const page = await client.open('/sources')
       const json = { success: false, message: TRAFFIC_MISSING, data: null, causes: [] }
       await page.route('**/v1/traffic-switches', (route) => route.fulfill({ status: 501, json }))
       client.expectComplaint('501')
-      await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Traffic' }).click()
+      await page.goto(`${client.server.url}/traffic`)
       await page.getByRole('heading', { name: 'This is not installed' }).waitFor()
       await page.getByText(TRAFFIC_MISSING).waitFor()
       expect(await page.getByRole('link', { name: 'New switch' }).count()).toBe(0)
