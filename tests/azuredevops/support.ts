@@ -1,4 +1,5 @@
 /** Collects from a fake Azure DevOps as a pipeline would, and reads what was stored. */
+
 import { sql } from 'kysely'
 import { afterEach, beforeAll, beforeEach } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
@@ -12,6 +13,7 @@ import { azuredevops } from '../../src/plugins/azuredevops-go/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeAzureDevops, startFakeAzureDevops, TOKEN } from '../fake-azuredevops/fake-azuredevops.ts'
 import { ORGANIZATION, PROJECT } from '../fake-azuredevops/world.ts'
+import { anyTable } from '../support/any-table.ts'
 import type { TestDatabase } from '../support/databases.ts'
 
 export const spec = azuredevops.source as PluginSpec
@@ -83,7 +85,7 @@ export function useAzureDevops(test: TestDatabase) {
 }
 
 const stored = ({ kysely }: Database, table: string, columns: readonly string[]): Promise<any[]> =>
-  kysely
+  anyTable(kysely)
     .selectFrom(table)
     .select(columns as string[])
     .orderBy(columns[0] as string)

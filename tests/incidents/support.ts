@@ -1,4 +1,5 @@
 /** Connects to a fake of an on-call tool, runs its subtasks, and reads what it offers. */
+
 import { sql } from 'kysely'
 import { testConnection } from '../../src/control-plane/connections/test-connection.ts'
 import type { Database } from '../../src/database/database.ts'
@@ -7,22 +8,26 @@ import type { RemoteEntry } from '../../src/plugin-kit/spec/remote-scopes.ts'
 import { connectionSettings, openAwaitedClient } from '../../src/plugin-kit/task/connection.ts'
 import { allTables } from '../../src/tables.ts'
 import { runTask } from '../convergence/support/run-task.ts'
+import { anyTable } from '../support/any-table.ts'
 
 export async function connect(database: Database, { name }: Plugin, endpoint: string, token: string): Promise<void> {
   for (const table of allTables) await sql`delete from ${sql.table(table.name)}`.execute(database.kysely)
   const row = { id: 1, name: 'on call', endpoint, token, proxy: '', rate_limit_per_hour: 0 }
-  await database.kysely.insertInto(`_tool_${name}_connections`).values(row).execute()
+  await anyTable(database.kysely).insertInto(`_tool_${name}_connections`).values(row).execute()
 }
 
 export async function addService(database: Database, { name }: Plugin, id: string, title: string): Promise<void> {
-  await database.kysely.insertInto(`_tool_${name}_services`).values({ connection_id: 1, id, name: title }).execute()
+  await anyTable(database.kysely)
+    .insertInto(`_tool_${name}_services`)
+    .values({ connection_id: 1, id, name: title })
+    .execute()
 }
 
 export const runService = (database: Database, plugin: Plugin, serviceId: string) =>
   runTask(database, plugin, { connectionId: 1, serviceId })
 
 export const rowsOf = (database: Database, table: string, ...columns: string[]): Promise<any[]> =>
-  database.kysely
+  anyTable(database.kysely)
     .selectFrom(table)
     .select(columns)
     .orderBy(columns[0] as string)

@@ -2,14 +2,20 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, inject } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
+import type { AnyTables } from './any-table.ts'
 import { databasesOf, type Engine } from './servers.ts'
+
+/** Tests name tables of plugins and of their own, whose columns nobody declares. */
+export interface TestedDatabase extends Omit<Database, 'kysely'> {
+  readonly kysely: AnyTables
+}
 
 export interface TestDatabase {
   readonly engine: Engine
   /** The address of a database that belongs to this describe block alone. It is empty at first. */
   readonly url: string
   /** That database, opened. */
-  readonly database: Database
+  readonly database: TestedDatabase
   /** Creates another empty database on the same server. It is dropped with the others. */
   createDatabase(name?: string): Promise<string>
 }
@@ -42,7 +48,7 @@ function describeOn(engine: Engine, name: string, body: Body): void {
     const { createDatabase, dropDatabase } = databasesOf(engine, server ?? '')
     const created: string[] = []
     let url: string
-    let database: Database
+    let database: TestedDatabase
     const create = async (databaseName?: string) => {
       const made = await createDatabase(databaseName)
       created.push(made)
@@ -50,7 +56,7 @@ function describeOn(engine: Engine, name: string, body: Body): void {
     }
     beforeAll(async () => {
       url = await create()
-      database = await openDatabase(url)
+      database = (await openDatabase(url)) as TestedDatabase
     })
     afterAll(async () => {
       await database?.close()

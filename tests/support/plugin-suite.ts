@@ -1,4 +1,5 @@
 /** The tests that every plugin gets: fixtures of raw records become rows, and a fake vendor is collected over HTTP. */
+
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { sql } from 'kysely'
@@ -14,6 +15,7 @@ import type { RemoteEntry } from '../../src/plugin-kit/spec/remote-scopes.ts'
 import { connectionSettings, openAwaitedClient } from '../../src/plugin-kit/task/connection.ts'
 import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { allTables } from '../../src/tables.ts'
+import { anyTable } from './any-table.ts'
 import { describeEachDatabase, type TestDatabase } from './databases.ts'
 import type { FakeSource } from './fake-source.ts'
 import { runSubtask } from './run-subtask.ts'
@@ -76,7 +78,7 @@ async function expectRows(database: Database, rows: Rows): Promise<void> {
   for (const [name, wanted] of Object.entries(rows)) {
     const columns = [...new Set(wanted.flatMap((row) => Object.keys(row)))]
     const first = columns[0] ?? 'created_at'
-    const query = database.kysely.selectFrom(name).orderBy(first)
+    const query = anyTable(database.kysely).selectFrom(name).orderBy(first)
     const stored = await (columns.length > 0 ? query.select(columns) : query.selectAll()).execute()
     expect(JSON.parse(JSON.stringify(stored)), name).toEqual(wanted.map((row) => expect.objectContaining(row)))
   }

@@ -1,4 +1,5 @@
 /** Collects from a fake Jenkins as a pipeline would, and reads what was stored. */
+
 import { sql } from 'kysely'
 import { afterEach, beforeAll, beforeEach } from 'vitest'
 import type { Database } from '../../../src/database/database.ts'
@@ -14,6 +15,7 @@ import { jobs, ofScope } from '../../../src/plugins/jenkins/kit.ts'
 import { jenkins } from '../../../src/plugins/jenkins/plugin.ts'
 import { allTables } from '../../../src/tables.ts'
 import { type FakeJenkins, startFakeJenkins, TOKEN, USER } from '../../fake-jenkins/fake-jenkins.ts'
+import { anyTable } from '../../support/any-table.ts'
 import type { TestDatabase } from '../../support/databases.ts'
 
 const HOUR = 3_600_000
@@ -89,7 +91,7 @@ export function useJenkins(test: TestDatabase) {
 }
 
 const rowsOf = async ({ kysely }: Database, table: string, columns: readonly string[]): Promise<any[]> =>
-  kysely
+  anyTable(kysely)
     .selectFrom(table)
     .select(columns as string[])
     .orderBy(columns[0] as string)
