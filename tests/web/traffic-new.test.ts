@@ -2,7 +2,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, expect, it } from 'vitest'
 import { stringify } from 'yaml'
-import { TRAFFIC_MISSING } from '../../src/start/traffic-door.ts'
 import { startWorld } from '../traffic/support/world.ts'
 import { describeOwnServer } from './support/client.ts'
 
@@ -41,17 +40,6 @@ describeOwnServer(
         .getByText('These are two applications: Ingress web of the current cluster serves shop.example.com')
         .waitFor()
       expect((await client.server.ask('GET', '/v1/traffic-switches')).body).toHaveLength(before)
-    })
-
-    it('is not offered by a server that cannot switch traffic; the page says how to add it', async () => {
-      const page = await client.open('/sources')
-      const json = { success: false, message: TRAFFIC_MISSING, data: null, causes: [] }
-      await page.route('**/v1/traffic-switches', (route) => route.fulfill({ status: 501, json }))
-      client.expectComplaint('501')
-      await page.goto(`${client.server.url}/traffic`)
-      await page.getByRole('heading', { name: 'This is not installed' }).waitFor()
-      await page.getByText(TRAFFIC_MISSING).waitFor()
-      expect(await page.getByRole('link', { name: 'New switch' }).count()).toBe(0)
     })
 
     it('is imported from two contexts, corrected, checked, prepared, moved and rolled back', async () => {
