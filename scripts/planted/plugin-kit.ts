@@ -2,8 +2,8 @@ import type { Plot } from './plot.ts'
 
 export const pluginKit: readonly Plot[] = [
   {
-    file: 'src/plugin-kit/collect/run-window.ts',
-    tests: ['src/plugin-kit/collect/run-window.test.ts'],
+    file: 'src/plugin-kit/collect/run/run-window.ts',
+    tests: ['src/plugin-kit/collect/run/run-window.test.ts'],
     defects: [
       ['policy.timeAfter === undefined ? stored : policy.timeAfter', 'policy.timeAfter ?? stored'],
       ['beginning === null || beginning < stored', 'beginning !== null && beginning < stored'],
@@ -73,7 +73,7 @@ export const pluginKit: readonly Plot[] = [
     ],
   },
   {
-    file: 'src/plugin-kit/collect/page-store.ts',
+    file: 'src/plugin-kit/collect/pages/page-store.ts',
     tests: ['tests/collect/faults.test.ts', 'tests/plugin-kit/collect.test.ts'],
     defects: [['for (const { done } of group) done.reject(error)', 'for (const { done } of group) done.resolve()']],
   },

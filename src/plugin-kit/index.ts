@@ -71,6 +71,7 @@ export type { Field, Fields, Settings, SpokenName } from './spec/fields.ts'
 export { fieldName } from './spec/fields.ts'
 export { camelKeys, parseExactBytes, pick, sortedJson, valueAt } from './spec/json.ts'
 export { byKey, type Lookups, manyByKey, wholeTable } from './spec/lookups.ts'
+export { wholeConnection } from './spec/ownership.ts'
 export {
   DELIVERY_FIELDS,
   deliveryRules,

@@ -21,9 +21,7 @@ import { runSubtask } from '../support/run-subtask.ts'
 
 const { table, entityMaker } = pluginKit('exact')
 const boards = table('boards', 'ExactBoard', { id: key(bigint()), name: string(), scope_config_id: bigint() })
-const entity = entityMaker<{ id: number }, unknown>((each, { id }) =>
-  'board_id' in each.columns ? { board_id: id } : {},
-)
+const entity = entityMaker<{ id: number }, unknown>({ scopeColumn: 'board_id', scopeKey: 'id' })
 const boardOf = (_: unknown, { scope }: any) => scope.id
 
 const stories = table('stories', 'ExactStory', {
@@ -64,6 +62,7 @@ const spec: PluginSpec = {
       domainTypes: ['TICKET'],
       convert: {
         to: [domainBoards],
+        where: ({ id }) => ({ id }),
         rows: (board, { idOf }) => [domainBoards.row({ id: idOf(boards, board.id), name: board.name })],
       },
     }),

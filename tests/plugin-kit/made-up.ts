@@ -25,9 +25,7 @@ import { runSubtask } from '../support/run-subtask.ts'
 
 const { table, entityMaker } = pluginKit('madeup')
 export const boards = table('boards', 'MadeUpBoard', { id: key(bigint()), name: string(), scope_config_id: bigint() })
-const entity = entityMaker<{ id: number }, unknown>((each, { id }) =>
-  'board_id' in each.columns ? { board_id: id } : {},
-)
+const entity = entityMaker<{ id: number }, unknown>({ scopeColumn: 'board_id', scopeKey: 'id' })
 const board_id = bigint((_record: unknown, { scope }: any) => scope.id)
 
 /** Filtered by time of change, with a total. */
@@ -88,6 +86,7 @@ export const madeUpSpec: PluginSpec = {
       domainTypes: ['TICKET'],
       convert: {
         to: [domainBoards],
+        where: ({ id }) => ({ id }),
         rows: (board, { idOf }) => [domainBoards.row({ id: idOf(boards, board.id), name: board.name })],
       },
     }),

@@ -8,9 +8,7 @@ import type { PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
 
 const { table, entityMaker } = pluginKit('sample')
 export const boards = table('boards', 'SampleBoard', { id: key(bigint()), name: string(), scope_config_id: bigint() })
-const entity = entityMaker<{ id: number }, { prefix: string }>((each, { id }) =>
-  'board_id' in each.columns ? { board_id: id } : {},
-)
+const entity = entityMaker<{ id: number }, { prefix: string }>({ scopeColumn: 'board_id', scopeKey: 'id' })
 
 export const issues = table('issues', 'SampleIssue', {
   id: key(bigint()),
@@ -73,6 +71,7 @@ export const boardEntity = entity(boards, {
   domainTypes: ['TICKET'],
   convert: {
     to: [domainBoards],
+    where: ({ id }) => ({ id }),
     rows: (board, { idOf }) => [domainBoards.row({ id: idOf(boards, board.id), name: board.name })],
   },
 })

@@ -62,6 +62,6 @@ export function renamed(text: string, example: RegExp, { name, title, folder, va
     const after = text.slice(place + word.length)
     if (/^[A-Z]/.test(word)) return /[a-z]$/.test(before) || /^[A-Z]/.test(after) ? type : title
     if (isPath(before, after)) return folder
-    return /['"_]$/.test(before) && /^['":_]/.test(after) ? name : variable
+    return /['"`_]$/.test(before) && /^['":_]/.test(after) ? name : variable
   })
 }

@@ -59,7 +59,7 @@ async function deleteRecords(database: Database, spec: PluginSpec, params: strin
   for (const entity of spec.entities) {
     if (!entity.spec.raw) continue
     const place = { database, raw: rawTable(entity.spec.raw), params }
-    await removeRecords(place, descendantsOf(spec, entity, row), sql`1 = 1`)
+    await removeRecords(place, descendantsOf(spec, entity), sql`1 = 1`)
   }
 }
 

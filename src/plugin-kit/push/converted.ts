@@ -95,12 +95,12 @@ export async function convertSome(entity: Entity, task: SourceTask, affected: Ro
   })
   const find = finderOf({ database, connectionId: context.connectionId, scope: context.scope }, spec.lookups ?? {})
   const full = { ...context, lookups: await find(rows) }
-  const scopeRow = scopeRowOf(entity, context.scope)
+  const scopeRow = scopeRowOf(entity)
   const allowed = new Set(spec.to)
   return rows.flatMap((row) => {
     const made = [...spec.rows(row, full)]
     for (const each of made) {
-      stampOrigin(each, originOf(isScoped(each.table, entity, context.scope) ? scopeRow(row) : row), allowed)
+      stampOrigin(each, originOf(isScoped(each.table, entity) ? scopeRow(row) : row), allowed)
     }
     return made
   })

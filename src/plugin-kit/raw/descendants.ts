@@ -18,9 +18,9 @@ export const convertedTables = ({ spec }: Entity): AnyTable[] => [
 ]
 
 /** True if each row of the table belongs to only one scope. */
-export const isScoped = (table: AnyTable, { scopeWhere }: Entity, scope: unknown): boolean =>
+export const isScoped = (table: AnyTable, { scopeColumnOf }: Entity): boolean =>
   'connection_id' in table.columns
-    ? Object.keys(scopeWhere(table, scope)).length > 0
+    ? scopeColumnOf(table) !== undefined
     : table.keys.some((position) => SCOPE_COLUMNS.includes(table.names[position] as string))
 
 export function entityTables(entities: readonly Entity[]): ReadonlySet<AnyTable> {
@@ -36,7 +36,6 @@ export function entityTables(entities: readonly Entity[]): ReadonlySet<AnyTable>
 export function descendantsOf(
   { entities, referred = [] }: Pick<PluginSpec, 'entities' | 'referred'>,
   entity: Entity,
-  scope: unknown,
 ): Descendants {
   const isReferred = new Set(referred.map(({ table }) => table))
   const related = new Set<RawTable>([rawTable(entity.spec.raw as string)])
@@ -49,5 +48,5 @@ export function descendantsOf(
     if (tables.has(each.table)) for (const table of convertedTables(each)) tables.add(table)
   }
   const all = [...tables].filter((table) => table.origin >= 0 && !isReferred.has(table))
-  return { related: [...related], tables: all, scoped: new Set(all.filter((table) => isScoped(table, entity, scope))) }
+  return { related: [...related], tables: all, scoped: new Set(all.filter((table) => isScoped(table, entity))) }
 }

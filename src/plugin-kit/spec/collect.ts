@@ -71,18 +71,26 @@ export interface Again {
   readonly having?: { readonly table: AnyTable; readonly by: Readonly<Record<string, string>>; readonly where: Where }
 }
 
-/** How to ask only for new and changed records. */
+/** The API can filter by time of change; `by`: the place of that time in a record, for sources whose answers have no date. */
+export interface ByTime<Context = AnyCollectContext> {
+  readonly filterBy: (since: Date, context: Context) => Query
+  readonly by?: TimeSource
+}
+/** The API can only sort: reading stops at the first older record. */
+export interface NewestFirst {
+  readonly newestFirstBy: TimeSource
+  readonly lookBack?: LookBack
+}
+/** How to ask only for new and changed records; `refetch` asks again for records that were not final. */
 type Incremental<Context, T extends AnyTable> =
-  /** The API can filter by time of change; `by`: the place of that time in a record, for sources whose answers have no date. */
-  | { readonly filterBy: (since: Date, context: Context) => Query; readonly by?: TimeSource }
-  /** The API can only sort: stop at the first older record; `refetch` asks again for records that were not final. */
-  | { readonly newestFirstBy: TimeSource; readonly lookBack?: LookBack; readonly refetch?: Refetch<Context, T> }
+  | ByTime<Context>
+  | (NewestFirst & { readonly refetch?: Refetch<Context, T> })
   /** The lists of `forEach` are numbered, newest first: each is read down to its newest known record. */
   | { readonly numbered: Numbered; readonly refetch?: Refetch<Context, T> }
   /** `forEach` says what is new; apart from that, only records that were not final are asked for again. */
   | { readonly refetch: Refetch<Context, T> }
 
-/** For lists in which new records only appear at the front, such as builds of a job. See collect/numbered.ts. */
+/** For lists in which new records only appear at the front, such as builds of a job. See collect/ways/numbered.ts. */
 export interface Numbered {
   readonly of: (record: RawRecord) => Reach
   /** The newest record of a list, if the iterated row tells it. Then a list without new records is not asked for. */
@@ -93,11 +101,8 @@ export interface Reach {
   readonly number: number
   readonly made: number
 }
-export const numberedOf = ({ incremental }: AnyCollectSpec): Numbered | undefined =>
-  incremental && 'numbered' in incremental ? incremental.numbered : undefined
-
 /** For records that change without moving to the front: runs look through this many days of known records again. */
-interface LookBack {
+export interface LookBack {
   readonly days: number
   /** The records' time of change: records that have not changed are not stored again. */
   readonly changedBy: string
@@ -105,13 +110,12 @@ interface LookBack {
 
 const DAY = 86_400_000
 /** The time down to which a run reads if it looks back. A full run need not look back. */
-export function reachOf(lookBack: LookBack | undefined, since: Date): Date {
-  return lookBack ? new Date(since.getTime() - lookBack.days * DAY) : since
+export function reachOf(
+  lookBack: LookBack | undefined,
+  { since, isFull }: { readonly since: Date; readonly isFull: boolean },
+): Date {
+  return lookBack && !isFull ? new Date(since.getTime() - lookBack.days * DAY) : since
 }
-export const lookBackOf = (
-  { incremental }: AnyCollectSpec,
-  { isFull }: { readonly isFull: boolean },
-): LookBack | undefined => (incremental && 'lookBack' in incremental && !isFull ? incremental.lookBack : undefined)
 
 /** Rows of the entity's own table that may still change, and how to ask for them. */
 interface Refetch<Context, T extends AnyTable> {
@@ -182,7 +186,7 @@ interface GraphqlList {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor?: string | null }
 }
 
-/** For lists that are read by time of change, but whose records can appear and vanish without one. See collect/reconcile.ts. */
+/** For lists that are read by time of change, but whose records can appear and vanish without one. See collect/gone/reconcile.ts. */
 export interface Reconcile<Context = AnyCollectContext> {
   /** Lists all records, with little more than their names. */
   readonly request: (context: Context) => HttpRequest

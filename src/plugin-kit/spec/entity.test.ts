@@ -15,7 +15,7 @@ interface Server {
   readonly isCloud: boolean
 }
 const table = kit.tableMaker<Board, Rules>()
-const entity = kit.entityMaker<Board, Rules, Server>(() => ({}))
+const entity = kit.entityMaker<Board, Rules, Server>({ scopeColumn: 'board_id', scopeKey: 'id' })
 
 const stories = table('stories', 'TypedStory', {
   id: key(bigint()),

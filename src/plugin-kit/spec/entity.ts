@@ -18,10 +18,11 @@ import {
   type Table,
   type TableRow,
 } from '../../database/table.ts'
-import type { CollectSpec } from './collect.ts'
-import type { AnyScope, ConnectionFacts, Settings } from './fields.ts'
+import type { AnyCollectSpec, CollectSpec } from './collect.ts'
+import type { ConnectionFacts, Settings } from './fields.ts'
 import type { IdOf } from './id-of.ts'
 import type { Found, Lookups } from './lookups.ts'
+import { type Ownership, ownershipOf, type ScopeColumns } from './ownership.ts'
 import type { DomainType, Spelling, Step, TaskRun } from './subtask.ts'
 
 export { innerJoin, leftJoin } from '../../database/read.ts'
@@ -82,7 +83,7 @@ interface ConvertSpec<T extends AnyTable, J extends Joins, L extends Lookups, Sc
   /** Rows that are replaced together with their row of the first table of `to`, such as assignees of an issue. */
   readonly owns?: readonly Owned[]
   readonly joins?: J
-  /** Selects the rows that belong to the scope; default: by their scope columns (see `scopeWhere` of the kit). */
+  /** Selects the rows that belong to the scope; needed for a table that has no `scopeColumn` (see `entityMaker`). */
   readonly where?: (scope: Scope, context: EntityContext<Scope, Config>) => Where
   readonly lookups?: L
   readonly rows: (row: JoinedRow<T, J>, context: ConvertContext<Scope, Config, L>) => Iterable<TableRow>
@@ -99,18 +100,7 @@ interface ConvertSpec<T extends AnyTable, J extends Joins, L extends Lookups, Sc
   readonly originFrom?: keyof J & string
 }
 
-interface EntitySpec<
-  T extends AnyTable,
-  J extends Joins,
-  E extends Lookups,
-  L extends Lookups,
-  Scope,
-  Config,
-  Server,
-  F extends AnyTable,
-  FJ extends Joins,
-  Input,
-> {
+interface EntitySpec<Collect, Extract, Convert> {
   /** `Pull Requests` gives subtasks such as collectPullRequests or Collect Pull Requests, depending on the plugin's spelling. */
   readonly label: string
   /** Public subtask names that do not follow from the label. */
@@ -120,18 +110,17 @@ interface EntitySpec<
   readonly off?: readonly Step[]
   /** Name of the raw table without `_raw_`; absent for entities of a table that another entity extracts. */
   readonly raw?: string
-  readonly collect?: CollectSpec<Scope, Config, Server, T, F, FJ, Input>
-  readonly extract?: ExtractSpec<Scope, Config, E, Input>
-  readonly convert?: ConvertSpec<T, J, L, Scope, Config>
+  readonly collect?: Collect
+  readonly extract?: Extract
+  readonly convert?: Convert
 }
-export interface Entity {
+export interface Entity extends ScopeColumns {
+  /** The name of the plugin whose kit made it. */
+  readonly kit: string
   readonly table: AnyTable
-  readonly spec: AnyEntitySpec
-  readonly scopeWhere: (table: AnyTable, scope: AnyScope) => Where
+  readonly spec: EntitySpec<AnyCollectSpec, AnyExtractSpec, AnyConvertSpec>
 }
 // biome-ignore lint/suspicious/noExplicitAny: the engine calls the functions of every plugin, and knows the types of none
-type AnyEntitySpec = EntitySpec<any, any, any, any, any, any, any, any, any, any>
-// biome-ignore lint/suspicious/noExplicitAny: as above
 export type AnyExtractSpec = ExtractSpec<any, any, any, any>
 // biome-ignore lint/suspicious/noExplicitAny: as above
 export type AnyConvertSpec = ConvertSpec<any, any, any, any, any>
@@ -163,30 +152,44 @@ const connectionKey = {
   connection_id: key(bigint((_record, { connectionId }: { readonly connectionId: number }) => connectionId)),
 }
 
+interface KitTableOptions {
+  /** The column with the scope, if it is not the `scopeColumn` of the other tables. */
+  readonly scopeColumn?: string
+}
+
 /** Table and entity makers of one plugin. */
 export function pluginKit(plugin: string) {
+  const exceptions = new Map<AnyTable, string>()
   const table = <const C extends Columns>(
     name: string,
     entityName: string,
     columns: C,
-  ): Table<typeof connectionKey & C & typeof common> =>
-    defineTable(
+    { scopeColumn }: KitTableOptions = {},
+  ): Table<typeof connectionKey & C & typeof common> => {
+    const made = defineTable(
       `_tool_${plugin}_${name}`,
       { ...connectionKey, ...columns, ...common },
       { idPrefix: `${plugin}:${entityName}` },
     )
+    if (scopeColumn !== undefined) exceptions.set(made, scopeColumn)
+    return made
+  }
   return {
     /** Makes a tool table, `_tool_<plugin>_<name>`, with the connection first in its key and with the origin columns. */
     table,
     /** The same for tables whose columns use the scope or its rules. */
     tableMaker:
       <Scope, Config>() =>
-      <const C extends Columns<ColumnContext<Scope, Config>>>(name: string, entityName: string, columns: C) =>
-        table(name, entityName, columns),
-    /** `scopeWhere` selects the rows of a scope in tables that have the scope's key. */
-    entityMaker:
-      <Scope, Config, Server = unknown>(scopeWhere: (table: AnyTable, scope: Scope) => Where) =>
-      <
+      <const C extends Columns<ColumnContext<Scope, Config>>>(
+        name: string,
+        entityName: string,
+        columns: C,
+        options?: KitTableOptions,
+      ) =>
+        table(name, entityName, columns, options),
+    entityMaker: <Scope, Config, Server = unknown>(ownership: Ownership<Scope>) => {
+      const owned = ownershipOf(ownership, exceptions)
+      return <
         T extends AnyTable,
         const J extends Joins = Record<never, never>,
         const E extends Lookups = Record<never, never>,
@@ -196,7 +199,12 @@ export function pluginKit(plugin: string) {
         Input = null,
       >(
         table: T,
-        spec: EntitySpec<T, J, E, L, Scope, Config, Server, F, FJ, Input>,
-      ): Entity => ({ table, spec, scopeWhere }),
+        spec: EntitySpec<
+          CollectSpec<Scope, Config, Server, T, F, FJ, Input>,
+          ExtractSpec<Scope, Config, E, Input>,
+          ConvertSpec<T, J, L, Scope, Config>
+        >,
+      ): Entity => ({ kit: plugin, table, spec, ...owned })
+    },
   }
 }

@@ -36,7 +36,7 @@ export async function convert(
     ...(!rawIds && !isReferred && { made: swept }),
   })
   const { stamp, earlier, hasRejected } = window
-  const scopeRow = scopeRowOf(entity, context.scope)
+  const scopeRow = scopeRowOf(entity)
   const madeFrom = (row: AnyRow): AnyRow => (spec.originFrom && row[spec.originFrom]) || row
   const since = spec.isIncremental ? window.since : null
   if (!since && !rawIds) await window.forget()
@@ -54,7 +54,7 @@ export async function convert(
     stamp,
     items,
     allowed: new Set(spec.to),
-    originOf: (row, table) => originOf(isScoped(table, entity, context.scope) ? scopeRow(row) : madeFrom(row)),
+    originOf: (row, table) => originOf(isScoped(table, entity) ? scopeRow(row) : madeFrom(row)),
     describe: (row) => rejectionOf(entity.table, row),
     prepare: async (batch) => {
       const full = { ...context, lookups: await find(batch) }
@@ -101,10 +101,10 @@ export const originOf = (row: AnyRow) => ({
 })
 
 /** For a row that several scopes share: finds the joined row that connects it to this scope, such as an issue's place on the board. */
-export function scopeRowOf(entity: Entity, scope: unknown): (row: AnyRow) => AnyRow {
+export function scopeRowOf(entity: Entity): (row: AnyRow) => AnyRow {
   const joins: Joins = entity.spec.convert?.joins ?? {}
-  const isTie = ([, join]: [string, Joins[string]]) => !join.isOptional && isScoped(join.table, entity, scope)
-  const [alias] = isScoped(entity.table, entity, scope) ? [] : (Object.entries(joins).find(isTie) ?? [])
+  const isTie = ([, join]: [string, Joins[string]]) => !join.isOptional && isScoped(join.table, entity)
+  const [alias] = isScoped(entity.table, entity) ? [] : (Object.entries(joins).find(isTie) ?? [])
   return (row) => (alias ? row[alias] : row)
 }
 

@@ -193,7 +193,7 @@ describeEachDatabase('extract and convert', (test) => {
     const careless = definePlugin({
       ...sampleSpec,
       entities: [
-        pluginKit('sample').entityMaker<{ id: number }, unknown>(() => ({}))(issues, {
+        pluginKit('sample').entityMaker<{ id: number }, unknown>({ scopeColumn: null })(issues, {
           label: 'Issues',
           domainTypes: ['TICKET'],
           raw: 'sample_issues',

@@ -7,8 +7,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { among, inPieces, onePiece } from '../../database/pieces.ts'
 import type { Joins } from '../../database/read.ts'
-import { readRows } from '../../database/read.ts'
-import type { AnyTable, RawRecord } from '../../database/table.ts'
+import type { AnyTable } from '../../database/table.ts'
 import { retrying } from '../../database/write.ts'
 import { descendantsOf, extractedTables } from '../raw/descendants.ts'
 import { inputsUpTo, ofInputs, removeRecordsWithin, renewCounterpartsOf } from '../raw/raw-mirror.ts'
@@ -17,6 +16,7 @@ import { groupOf, hasOwnInputs } from '../spec/collect.ts'
 import type { Entity, EntityTask } from '../spec/entity.ts'
 import type { PluginSpec, Referred, SourceTask } from '../spec/plugin.ts'
 import { familyEntities } from '../task/family.ts'
+import { inputRows } from '../task/input-rows.ts'
 import { replacedRaws } from '../task/siblings.ts'
 
 interface Sweep {
@@ -75,7 +75,7 @@ export async function sweepExtracted(
   await retrying(database, () =>
     database.transaction(async (inside) => {
       if (plugin && isFull) {
-        const descendants = descendantsOf(plugin, entity, task.context.scope)
+        const descendants = descendantsOf(plugin, entity)
         const shared = tables.filter((table) => !descendants.scoped.has(table))
         // Another scope may have other rules, so it extracts again the rows that this scope no longer makes.
         const condition = sql`${madeOf(params, raw.name)} and (updated_at is null or updated_at <> ${stamp})`
@@ -189,23 +189,16 @@ const isFedBy = ({ spec }: Entity, tables: ReadonlySet<AnyTable>): boolean => {
 }
 
 /** Deletes raw records of inputs that no longer exist, such as comments of an issue that has left the board. */
-async function dropInputs({ params, plugin, context }: SourceTask, inside: Database, child: Entity): Promise<void> {
+async function dropInputs(task: SourceTask, inside: Database, child: Entity): Promise<void> {
+  const { params, plugin } = task
   const { collect } = child.spec
   if (!collect?.forEach) return
-  const { table, joins, where, only, input } = collect.forEach
+  const { only, input } = collect.forEach
   const asked = new Set<string>()
-  const rows = readRows(inside, {
-    table,
-    ...(joins && { joins }),
-    where: {
-      connection_id: context.connectionId,
-      ...(where?.(context.scope) ?? child.scopeWhere(table, context.scope)),
-    },
-  })
-  for await (const row of rows as AsyncIterable<RawRecord>)
+  for await (const row of inputRows(inside, task, child, collect.forEach))
     if (only?.(row) ?? true) asked.add(groupOf(collect, input(row)))
   const records = { database: inside, raw: rawTable(child.spec.raw as string), params }
   const gone = (await inputsUpTo(records, Number.MAX_SAFE_INTEGER)).filter((key) => key !== '' && !asked.has(key))
-  const descendants = descendantsOf(plugin, child, context.scope)
+  const descendants = descendantsOf(plugin, child)
   for (const some of inPieces(gone)) await removeRecordsWithin(records, descendants, ofInputs(some))
 }

@@ -29,9 +29,7 @@ type Application = RowOf<typeof applications>
 type Rules = ReturnType<typeof rules>
 
 export const table = kit.tableMaker<Application, Rules>()
-export const entity = kit.entityMaker<Application, Rules>((each, scope) =>
-  'application_name' in each.columns ? { application_name: scope.name } : {},
-)
+export const entity = kit.entityMaker<Application, Rules>({ scopeColumn: 'application_name', scopeKey: 'name' })
 
 /** Splits the name of a scope into namespace and name. */
 function partsOf(called: string): { readonly name: string; readonly namespace: string | undefined } {

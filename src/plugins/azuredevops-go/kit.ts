@@ -31,10 +31,9 @@ export const reviews = ({ scope }: { readonly scope: Repo }): boolean => isNativ
 export const plans = ({ scope }: { readonly scope: Repo }): boolean => isBoard(scope)
 
 export const table = kit.tableMaker<Repo, Rules>()
-export const entity = kit.entityMaker<Repo, Rules>(({ columns }, { id }) => ({
-  ...('repository_id' in columns && { repository_id: id }),
-  ...('board_id' in columns && { board_id: id }),
-}))
+export const entity = kit.entityMaker<Repo, Rules>({ scopeColumn: 'repository_id', scopeKey: 'id' })
+/** Tables of boards, which are scopes too. */
+export const OF_BOARD = { scopeColumn: 'board_id' }
 export const repositoryId = (_record: unknown, { scope }: RawRecord): string => scope.id
 /** DevLake's raw rows use several names for the only value of their input. */
 export const inputId = (_record: unknown, { input }: RawRecord): number =>

@@ -33,9 +33,7 @@ export interface RulesContext {
 }
 
 export const table = kit.tableMaker<Plan, Rules>()
-export const entity = kit.entityMaker<Plan, Rules>((each, scope) =>
-  'plan_key' in each.columns ? { plan_key: scope.plan_key } : {},
-)
+export const entity = kit.entityMaker<Plan, Rules>({ scopeColumn: 'plan_key', scopeKey: 'plan_key' })
 
 /** Columns that results of plans and of jobs share. */
 export const resultColumns = {

@@ -19,9 +19,10 @@ export const repos = table('repos', 'BitbucketServerRepo', {
 type Repo = RowOf<typeof repos>
 
 /** Tables with a column for the repository are filtered by it. Others join a table that has one. */
-export const entity = kit.entityMaker<Repo, ReturnType<typeof rules>>(({ columns }, { bitbucket_id }) =>
-  'repo_id' in columns ? { repo_id: bitbucket_id } : {},
-)
+export const entity = kit.entityMaker<Repo, ReturnType<typeof rules>>({
+  scopeColumn: 'repo_id',
+  scopeKey: 'bitbucket_id',
+})
 
 export const repoId = (_record: unknown, { scope }: RawRecord): string => scope.bitbucket_id
 export const idOfRepo = ({ project, slug }: RawRecord): string => `${project.key}/repos/${slug}`

@@ -30,9 +30,7 @@ export interface RulesContext {
   readonly scopeConfig: Rules
 }
 /** Tables with a column for the repository are filtered by it. Others join a table that has one. */
-export const entity = kit.entityMaker<Repo, Rules>(({ columns }, { bitbucket_id }) =>
-  'repo_id' in columns ? { repo_id: bitbucket_id } : {},
-)
+export const entity = kit.entityMaker<Repo, Rules>({ scopeColumn: 'repo_id', scopeKey: 'bitbucket_id' })
 
 export const repoId = (_record: unknown, { scope }: RawRecord): string => scope.bitbucket_id
 /** Returns a path below the repository. */

@@ -15,9 +15,7 @@ type Project = RowOf<typeof projects>
 type Rules = ReturnType<typeof deliveryRules>
 export const table = kit.tableMaker<Project, Rules>()
 
-export const entity = kit.entityMaker<Project, Rules>((table, scope) =>
-  'project_slug' in table.columns ? { project_slug: scope.slug } : {},
-)
+export const entity = kit.entityMaker<Project, Rules>({ scopeColumn: 'project_slug', scopeKey: 'slug' })
 
 /** Records contain the short form of the slug (gh/…), and scopes the form that the user chose. */
 export const slug = () => string((_record, { scope }: { scope: Project }) => scope.slug)

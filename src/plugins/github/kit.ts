@@ -28,11 +28,9 @@ export interface RulesContext {
 export const table = kit.tableMaker<Repo, Rules>()
 
 /** Tables with a column for the repository are filtered by it. Others join a table that has one. */
-export const entity = kit.entityMaker<Repo, Rules>(({ columns }, { github_id }) => {
-  if ('repo_id' in columns) return { repo_id: github_id }
-  // Deployments and releases use node ids, and have the repository's id in `github_id`, where other tables have the id of the row.
-  return 'database_id' in columns ? { github_id } : {}
-})
+export const entity = kit.entityMaker<Repo, Rules>({ scopeColumn: 'repo_id', scopeKey: 'github_id' })
+/** Deployments and releases use node ids, and have the repository's id in `github_id`, where other tables have the id of the row. */
+export const WITH_NODE_IDS = { scopeColumn: 'github_id' }
 
 /** Most records do not contain their repository. */
 export const repoId = (_record: unknown, { scope }: { scope: Repo }): number => scope.github_id

@@ -33,9 +33,7 @@ export const projects = table('projects', 'GitlabProject', {
 export type Project = RowOf<typeof projects>
 
 /** Tables with a column for the project are filtered by it. Others join a table that has one. */
-export const entity = kit.entityMaker<Project, Rules>(({ columns }, { gitlab_id }) =>
-  'project_id' in columns ? { project_id: gitlab_id } : {},
-)
+export const entity = kit.entityMaker<Project, Rules>({ scopeColumn: 'project_id', scopeKey: 'gitlab_id' })
 
 /** Not all records contain their project, and jobs of old servers never do. */
 export const projectId = (_record: unknown, { scope }: RawRecord): number => scope.gitlab_id

@@ -45,10 +45,10 @@ export const paramsOf = (connectionId: number, { full_name }: Pick<Job, 'full_na
 const shortened = (name: string) =>
   `${name.slice(0, LONGEST_NAME - 65)}~${createHash('sha256').update(name).digest('hex')}`
 
-export const ofScope = (scope: Pick<Job, 'connection_id' | 'full_name'>) => ({
-  _raw_data_params: JSON.stringify(paramsOf(scope.connection_id, scope)),
-})
-export const entity = kit.entityMaker<Job, Rules>((_table, scope) => ofScope(scope))
+/** The mark of everything that a scope brought: no record names the job that a user chose. */
+export const markOf = (scope: Pick<Job, 'connection_id' | 'full_name'>): string =>
+  JSON.stringify(paramsOf(scope.connection_id, scope))
+export const entity = kit.entityMaker<Job, Rules>({ scopeColumn: '_raw_data_params', scopeKey: markOf })
 
 /** The jobs that contain the builds of a scope: the scope itself, or the branches of a multibranch project. */
 export const scopeJobs = table('scope_jobs', 'JenkinsScopeJob', {

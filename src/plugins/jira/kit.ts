@@ -30,9 +30,7 @@ export const onBoard = {
   where: ({ board_id }: Board) => ({ 'board.board_id': board_id }),
 }
 
-export const entity = kit.entityMaker<Board, Rules, Server>((table, { board_id }) =>
-  'board_id' in table.columns ? { board_id } : {},
-)
+export const entity = kit.entityMaker<Board, Rules, Server>({ scopeColumn: 'board_id', scopeKey: 'board_id' })
 
 /** Raw tables with whole issues. Most tables get their rows from them, and some get more from a raw table of their own. */
 export const ISSUE_SOURCES = ['jira_api_issues', 'jira_api_epics']

@@ -15,9 +15,7 @@ export const teams = kit.table('teams', 'LinearTeam', {
 export type Team = RowOf<typeof teams>
 
 export const table = kit.tableMaker<Team, Rules>()
-export const entity = kit.entityMaker<Team, Rules>((each, { team_id }) =>
-  'team_id' in each.columns ? { team_id } : {},
-)
+export const entity = kit.entityMaker<Team, Rules>({ scopeColumn: 'team_id', scopeKey: 'team_id' })
 export const teamIdColumn = () => string(191, (_record, { scope }: { readonly scope: Team }) => scope.team_id)
 
 /** Linear has one address, which is the endpoint. */

@@ -13,7 +13,7 @@ export const services = kit.table('services', 'Service', {
 })
 export type Service = RowOf<typeof services>
 export const table = kit.tableMaker<Service, unknown>()
-export const entity = kit.entityMaker<Service, unknown>(() => ({}))
+export const entity = kit.entityMaker<Service, unknown>({ scopeColumn: null })
 
 /** An incident may impact several services. DevLake keeps only the one that was collected last. */
 export const serviceIncidents = table('service_incidents', 'ServiceIncident', {

@@ -12,9 +12,7 @@ export const services = table('services', 'Service', {
 })
 type Service = RowOf<typeof services>
 
-export const entity = kit.entityMaker<Service, unknown>(({ columns }, { id }) =>
-  'service_id' in columns ? { service_id: id } : {},
-)
+export const entity = kit.entityMaker<Service, unknown>({ scopeColumn: 'service_id', scopeKey: 'id' })
 
 /** https://developer.pagerduty.com/docs/pagination: `total` is returned only on request. */
 export const PAGE = offset({ size: 100, total: ({ body }) => body.total ?? undefined })

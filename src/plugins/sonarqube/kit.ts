@@ -27,9 +27,10 @@ export interface Server {
 }
 
 export const table = kit.tableMaker<Project, TaskState>()
-export const entity = kit.entityMaker<Project, TaskState, Server>((each, scope) =>
-  'project_key' in each.columns ? { project_key: scope.project_key } : {},
-)
+export const entity = kit.entityMaker<Project, TaskState, Server>({
+  scopeColumn: 'project_key',
+  scopeKey: 'project_key',
+})
 
 /** The largest number of records that SonarQube returns from one list, whatever the page size. */
 export const CAP = 10_000

@@ -17,7 +17,7 @@ export const table = <const C extends Columns>(name: string, columns: C) =>
     { idPrefix: 'webhook' },
   )
 
-export const entity = pluginKit('webhook').entityMaker<undefined, undefined>(() => ({}))
+export const entity = pluginKit('webhook').entityMaker<undefined, undefined>({ scopeColumn: null })
 
 /** Returns the whole units from one moment to another. Null when one is missing or they are in the wrong order. */
 export function spanOf(start: Date | null, end: Date | null, unitMs: number): number | null {

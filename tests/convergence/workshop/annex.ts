@@ -18,9 +18,7 @@ const builds = kit.table('builds', 'AnnexBuild', {
   status: string(20),
 })
 
-const entity = kit.entityMaker<{ readonly id: number }, unknown>((each, { id }) =>
-  'board_id' in each.columns ? { board_id: id } : {},
-)
+const entity = kit.entityMaker<{ readonly id: number }, unknown>({ scopeColumn: 'board_id', scopeKey: 'id' })
 
 const boardEntity = entity(boards, {
   label: 'Boards',

@@ -15,9 +15,7 @@ export interface Rules {
   readonly incidentKind: string
 }
 
-export const entity = kit.entityMaker<Board, Rules>((each, { id }) =>
-  'board_id' in each.columns ? { board_id: id } : {},
-)
+export const entity = kit.entityMaker<Board, Rules>({ scopeColumn: 'board_id', scopeKey: 'id' })
 export const ofScope = () => bigint((_record: unknown, { scope }: any) => scope.id)
 
 export const boardItems = table('board_items', 'WorkshopBoardItem', {

@@ -11,7 +11,7 @@ import { receipts } from '../../../src/plugin-kit/raw/receipts.ts'
 import type { Plugin, PluginSpec } from '../../../src/plugin-kit/spec/plugin.ts'
 import type { Subtask, SubtaskResult, TaskRun } from '../../../src/plugin-kit/spec/subtask.ts'
 import { settingsTables } from '../../../src/plugin-kit/task/settings-tables.ts'
-import { jobs, ofScope } from '../../../src/plugins/jenkins/kit.ts'
+import { jobs, markOf } from '../../../src/plugins/jenkins/kit.ts'
 import { jenkins } from '../../../src/plugins/jenkins/plugin.ts'
 import { allTables } from '../../../src/tables.ts'
 import { type FakeJenkins, startFakeJenkins, TOKEN, USER } from '../../fake-jenkins/fake-jenkins.ts'
@@ -38,7 +38,7 @@ export async function connect(database: Database, endpoint: string, ...scopes: s
         name: full_name.split('/').at(-1) as string,
         url: `${endpoint}x/`,
         _raw_data_table: '_raw_jenkins_scopes',
-        ...ofScope({ connection_id: 1, full_name }),
+        _raw_data_params: markOf({ connection_id: 1, full_name }),
       }),
     ),
   ])

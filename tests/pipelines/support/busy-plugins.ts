@@ -5,11 +5,11 @@ import { byKey } from '../../../src/plugin-kit/spec/lookups.ts'
 import type { Plugin } from '../../../src/plugin-kit/spec/plugin.ts'
 import { boardEntity, boards, issues, sampleSpec } from '../../support/sample-plugin.ts'
 
-const entity = pluginKit('sample').entityMaker<{ id: number }, { prefix: string }>(() => ({}))
+const entity = pluginKit('sample').entityMaker<{ id: number }, { prefix: string }>({ scopeColumn: null })
 const busyIssues = entity(issues, {
   label: 'Issues',
   domainTypes: ['TICKET'],
-  raw: 'busy_issues',
+  raw: 'sample_busy_issues',
   extract: {
     lookups: { board: byKey(boards, 'id', ({ board }) => board) },
     rows: (issue, { read, lookups }) =>
@@ -17,5 +17,5 @@ const busyIssues = entity(issues, {
   },
 })
 
-export const busy = definePlugin({ ...sampleSpec, name: 'busy', entities: [busyIssues, boardEntity] })
+export const busy = definePlugin({ ...sampleSpec, entities: [busyIssues, boardEntity] })
 export const plugins: readonly Plugin[] = [busy]

@@ -8,9 +8,7 @@ import type { Plugin } from '../../../src/plugin-kit/spec/plugin.ts'
 
 const { table, entityMaker } = pluginKit('fleet')
 export const boards = table('boards', 'FleetBoard', { id: key(bigint()), name: string(), scope_config_id: bigint() })
-const entity = entityMaker<{ id: number }, object>((each, { id }) =>
-  'board_id' in each.columns ? { board_id: id } : { id },
-)
+const entity = entityMaker<{ id: number }, object>({ scopeColumn: 'board_id', scopeKey: 'id' })
 
 export const PAGE = 2
 export const items = table('items', 'FleetItem', {
@@ -40,6 +38,7 @@ const boardEntity = entity(boards, {
   domainTypes: ['TICKET'],
   convert: {
     to: [domainBoards],
+    where: ({ id }) => ({ id }),
     rows(board, { idOf }) {
       if (board.name === DEADLY.process) process.kill(process.pid, 'SIGKILL')
       if (board.name === DEADLY.thread) fillMemory()

@@ -1,17 +1,22 @@
 import type { RawRecord } from '../../../database/table.ts'
 import { bigint, key, string, text, timestamp } from '../../../database/table.ts'
 import { boardSprints, sprints } from '../../../domain/ticket.ts'
-import { entity, inProject, plans, repos, repositoryId, table, versioned } from '../kit.ts'
+import { entity, inProject, OF_BOARD, plans, repos, repositoryId, table, versioned } from '../kit.ts'
 
-export const iterations = table('iterations', 'AzuredevopsIteration', {
-  id: key(bigint()),
-  board_id: string(191, repositoryId),
-  name: string(),
-  path: text(),
-  url: string(),
-  start_date: timestamp('attributes.startDate'),
-  finish_date: timestamp('attributes.finishDate'),
-})
+export const iterations = table(
+  'iterations',
+  'AzuredevopsIteration',
+  {
+    id: key(bigint()),
+    board_id: string(191, repositoryId),
+    name: string(),
+    path: text(),
+    url: string(),
+    start_date: timestamp('attributes.startDate'),
+    finish_date: timestamp('attributes.finishDate'),
+  },
+  OF_BOARD,
+)
 
 /** Turns the tree of iterations into a list. Iterations without dates only contain others. */
 function* within(node: RawRecord): Generator<RawRecord> {

@@ -1,7 +1,7 @@
 import type { RawRecord } from '../../../database/table.ts'
 import { key, string, type TableRow } from '../../../database/table.ts'
 import { accounts } from '../../../domain/people.ts'
-import type { AnyExtractContext } from '../../../plugin-kit/index.ts'
+import { type AnyExtractContext, wholeConnection } from '../../../plugin-kit/index.ts'
 import { byToken, entity, inOrganization, onHost, preview, table } from '../kit.ts'
 
 /** People as the directory lists them. Pull requests and work items refer to people by other ids. */
@@ -41,6 +41,7 @@ export const usersEntity = entity(users, {
   },
   convert: {
     to: [accounts],
+    where: wholeConnection,
     rows: (user, { idOf }) => [
       accounts.row({
         id: idOf(users, user.azuredevops_id),

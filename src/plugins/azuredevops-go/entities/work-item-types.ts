@@ -1,12 +1,17 @@
 import { key, string } from '../../../database/table.ts'
-import { entity, inProject, plans, repositoryId, table, versioned } from '../kit.ts'
+import { entity, inProject, OF_BOARD, plans, repositoryId, table, versioned } from '../kit.ts'
 
 /** Teams define their own states. Each state belongs to one of a few categories. */
-export const states = table('work_item_states', 'AzuredevopsWorkItemState', {
-  board_id: key(string(191, repositoryId)),
-  name: key(string()),
-  category: string(100),
-})
+export const states = table(
+  'work_item_states',
+  'AzuredevopsWorkItemState',
+  {
+    board_id: key(string(191, repositoryId)),
+    name: key(string()),
+    category: string(100),
+  },
+  OF_BOARD,
+)
 export const stateName = (type: string, state: string): string => `${type}/${state}`
 
 export default entity(states, {

@@ -3,7 +3,18 @@ import { bigint, boolean, double, key, optional, string, text, timestamp } from 
 import { classify } from '../../../domain/classify.ts'
 import { boardIssues, issueAssignees, issueLabels, issues, sprintIssues } from '../../../domain/ticket.ts'
 import { cursor, innerJoin, manyByKey, type Paging, wholeTable } from '../../../plugin-kit/index.ts'
-import { entity, inProject, plans, type Repo, type Rules, repos, repositoryId, table, versioned } from '../kit.ts'
+import {
+  entity,
+  inProject,
+  OF_BOARD,
+  plans,
+  type Repo,
+  type Rules,
+  repos,
+  repositoryId,
+  table,
+  versioned,
+} from '../kit.ts'
 import { iterations } from './iterations.ts'
 import { identities, peopleIn, users } from './people.ts'
 import { stateName, states } from './work-item-types.ts'
@@ -40,42 +51,52 @@ function standardType(item: RawRecord, { scopeConfig }: { readonly scopeConfig: 
   return own === 'INCIDENT' ? own : scopeConfig.issueTypeOf([type, ...tagsOf(item)])
 }
 
-export const workItems = table('work_items', 'AzuredevopsWorkItem', {
-  id: key(bigint()),
-  board_id: string(191, repositoryId),
-  type: string(field('System.WorkItemType')),
-  std_type: string(100, standardType),
-  title: text(field('System.Title')),
-  description: text((item) => field('System.Description')(item) ?? field('Microsoft.VSTS.TCM.ReproSteps')(item)),
-  state: string(field('System.State')),
-  area_path: string(field('System.AreaPath')),
-  iteration_id: bigint(field('System.IterationId')),
-  story_points: optional(
-    double((item) => field(`${SCHEDULING}.StoryPoints`)(item) ?? field(`${SCHEDULING}.Effort`)(item)),
-  ),
-  priority: string((item) => String(field(`${COMMON}.Priority`)(item) ?? '')),
-  severity: string(field(`${COMMON}.Severity`)),
-  creator_id: string((item) => creator(item).id),
-  creator_name: string((item) => creator(item).displayName),
-  assignee_id: string((item) => assignee(item).id),
-  assignee_name: string((item) => assignee(item).displayName),
-  created_date: timestamp(field('System.CreatedDate')),
-  changed_date: timestamp(field('System.ChangedDate')),
-  closed_date: timestamp(field(`${COMMON}.ClosedDate`)),
-  due_date: timestamp(field(`${SCHEDULING}.DueDate`)),
-  is_deleted: boolean(field('System.IsDeleted')),
-})
+export const workItems = table(
+  'work_items',
+  'AzuredevopsWorkItem',
+  {
+    id: key(bigint()),
+    board_id: string(191, repositoryId),
+    type: string(field('System.WorkItemType')),
+    std_type: string(100, standardType),
+    title: text(field('System.Title')),
+    description: text((item) => field('System.Description')(item) ?? field('Microsoft.VSTS.TCM.ReproSteps')(item)),
+    state: string(field('System.State')),
+    area_path: string(field('System.AreaPath')),
+    iteration_id: bigint(field('System.IterationId')),
+    story_points: optional(
+      double((item) => field(`${SCHEDULING}.StoryPoints`)(item) ?? field(`${SCHEDULING}.Effort`)(item)),
+    ),
+    priority: string((item) => String(field(`${COMMON}.Priority`)(item) ?? '')),
+    severity: string(field(`${COMMON}.Severity`)),
+    creator_id: string((item) => creator(item).id),
+    creator_name: string((item) => creator(item).displayName),
+    assignee_id: string((item) => assignee(item).id),
+    assignee_name: string((item) => assignee(item).displayName),
+    created_date: timestamp(field('System.CreatedDate')),
+    changed_date: timestamp(field('System.ChangedDate')),
+    closed_date: timestamp(field(`${COMMON}.ClosedDate`)),
+    due_date: timestamp(field(`${SCHEDULING}.DueDate`)),
+    is_deleted: boolean(field('System.IsDeleted')),
+  },
+  OF_BOARD,
+)
 const tags = table('work_item_tags', 'AzuredevopsWorkItemTag', {
   work_item_id: key(bigint()),
   name: key(string()),
 })
 /** Links of work items to the parts of which they consist. A link that was removed is listed as not active. */
-const links = table('work_item_links', 'AzuredevopsWorkItemLink', {
-  parent_id: key(bigint('attributes.sourceId')),
-  child_id: key(bigint('attributes.targetId')),
-  board_id: string(191, repositoryId),
-  is_active: boolean('attributes.isActive'),
-})
+const links = table(
+  'work_item_links',
+  'AzuredevopsWorkItemLink',
+  {
+    parent_id: key(bigint('attributes.sourceId')),
+    child_id: key(bigint('attributes.targetId')),
+    board_id: string(191, repositoryId),
+    is_active: boolean('attributes.isActive'),
+  },
+  OF_BOARD,
+)
 
 export { tags as workItemTags }
 

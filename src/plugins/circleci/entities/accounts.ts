@@ -1,5 +1,6 @@
 import { key, string } from '../../../database/table.ts'
 import { accounts as domainAccounts } from '../../../domain/people.ts'
+import { wholeConnection } from '../../../plugin-kit/index.ts'
 import { entity, table } from '../kit.ts'
 
 export const accounts = table('accounts', 'CircleciAccount', {
@@ -17,6 +18,7 @@ export default entity(accounts, {
   collect: { request: () => ({ path: '/v2/me/collaborations' }) },
   convert: {
     to: [domainAccounts],
+    where: wholeConnection,
     rows: (account, { idOf }) => [
       domainAccounts.row({
         id: idOf(accounts, account.id),

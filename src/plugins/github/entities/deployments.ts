@@ -4,7 +4,18 @@ import { classify } from '../../../domain/classify.ts'
 import { cicdDeploymentCommits, cicdDeployments } from '../../../domain/devops.ts'
 import { deploymentRuns } from '../../../domain/rollouts.ts'
 import { leftJoin } from '../../../plugin-kit/index.ts'
-import { entity, inRepo, REST_PAGE, type Repo, repoAccounts, repoId, repoIdColumn, repos, table } from '../kit.ts'
+import {
+  entity,
+  inRepo,
+  REST_PAGE,
+  type Repo,
+  repoAccounts,
+  repoId,
+  repoIdColumn,
+  repos,
+  table,
+  WITH_NODE_IDS,
+} from '../kit.ts'
 import { commitRows, commits } from './commits.ts'
 import { runs } from './runs.ts'
 
@@ -21,24 +32,29 @@ const outcome = {
   run_id: bigint(runOf),
 }
 /** Reads records in the shape of GraphQL. */
-export const deployments = table('deployments', 'GithubDeployment', {
-  github_id: bigint(repoId),
-  id: key(string()),
-  display_title: text((deployment) => firstLine(deployment.commit?.message)),
-  url: text(({ repository, environment }) => `${repository.url}/deployments/${environment}`),
-  database_id: bigint('databaseId'),
-  commit_oid: string('commitOid'),
-  description: string(),
-  environment: string(),
-  ...outcome,
-  repository_id: string('repository.id'),
-  repository_name: string('repository.name'),
-  repository_url: string('repository.url'),
-  ref_name: string('ref.name'),
-  payload: text(),
-  created_date: zeroTime(timestamp('createdAt')),
-  updated_date: zeroTime(timestamp('updatedAt')),
-})
+export const deployments = table(
+  'deployments',
+  'GithubDeployment',
+  {
+    github_id: bigint(repoId),
+    id: key(string()),
+    display_title: text((deployment) => firstLine(deployment.commit?.message)),
+    url: text(({ repository, environment }) => `${repository.url}/deployments/${environment}`),
+    database_id: bigint('databaseId'),
+    commit_oid: string('commitOid'),
+    description: string(),
+    environment: string(),
+    ...outcome,
+    repository_id: string('repository.id'),
+    repository_name: string('repository.name'),
+    repository_url: string('repository.url'),
+    ref_name: string('ref.name'),
+    payload: text(),
+    created_date: zeroTime(timestamp('createdAt')),
+    updated_date: zeroTime(timestamp('updatedAt')),
+  },
+  WITH_NODE_IDS,
+)
 interface StatusContext {
   readonly input: { readonly Id: string; readonly DatabaseId: number }
 }

@@ -12,30 +12,36 @@ import {
   repoId,
   repos,
   table,
+  WITH_NODE_IDS,
   withoutGhosts,
 } from '../kit.ts'
 import type { Rules } from '../rules.ts'
 import { accounts } from './accounts.ts'
 
 /** Reads records in the shape of GraphQL. */
-export const releases = table('releases', 'GithubRelease', {
-  github_id: bigint(repoId),
-  id: key(string()),
-  author_name: text('author.login'),
-  author_id: text('author.databaseId'),
-  database_id: bigint('databaseId'),
-  description: text(),
-  description_html: text('descriptionHTML'),
-  is_draft: boolean('isDraft'),
-  is_latest: boolean('isLatest'),
-  is_prerelease: boolean('isPrerelease'),
-  name: text(),
-  published_at: timestamp('publishedAt'),
-  resource_path: text('resourcePath'),
-  tag_name: text('tagName'),
-  commit_sha: text('tagCommit.oid'),
-  url: text(),
-})
+export const releases = table(
+  'releases',
+  'GithubRelease',
+  {
+    github_id: bigint(repoId),
+    id: key(string()),
+    author_name: text('author.login'),
+    author_id: text('author.databaseId'),
+    database_id: bigint('databaseId'),
+    description: text(),
+    description_html: text('descriptionHTML'),
+    is_draft: boolean('isDraft'),
+    is_latest: boolean('isLatest'),
+    is_prerelease: boolean('isPrerelease'),
+    name: text(),
+    published_at: timestamp('publishedAt'),
+    resource_path: text('resourcePath'),
+    tag_name: text('tagName'),
+    commit_sha: text('tagCommit.oid'),
+    url: text(),
+  },
+  WITH_NODE_IDS,
+)
 /** In REST, a release does not contain the commit of its tag. */
 const tags = table('tags', 'GithubTag', {
   repo_id: key(bigint(repoId)),

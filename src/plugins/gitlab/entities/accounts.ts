@@ -1,5 +1,6 @@
 import { bigint, key, string, timestamp } from '../../../database/table.ts'
 import { accounts as domainAccounts } from '../../../domain/people.ts'
+import { wholeConnection } from '../../../plugin-kit/index.ts'
 import { entity, inProject, PAGE, table } from '../kit.ts'
 
 /** On gitlab.com, the field that holds the creation of an account elsewhere holds the time when a member joined. */
@@ -24,6 +25,7 @@ export default entity(accounts, {
   collect: { request: ({ scope }) => ({ path: inProject(scope, 'members/all') }), paging: PAGE },
   convert: {
     to: [domainAccounts],
+    where: wholeConnection,
     rows: (account, { idOf }) => [
       domainAccounts.row({
         id: idOf(accounts, account.gitlab_id),

@@ -1,5 +1,6 @@
 import { bigint, key, timestamp } from '../../../database/table.ts'
 import { sprintIssues as domainSprintIssues } from '../../../domain/ticket.ts'
+import { wholeConnection } from '../../../plugin-kit/index.ts'
 import { issues } from '../issue.ts'
 import { entity, ISSUE_SOURCES, table } from '../kit.ts'
 import { sprints } from './sprints.ts'
@@ -17,7 +18,8 @@ export default entity(sprintIssues, {
   convert: {
     to: [domainSprintIssues],
     replaces: ISSUE_SOURCES,
-    // Rows of every board of the connection are converted, because a sprint may hold issues that this board does not show.
+    // A sprint may hold issues that this board does not show.
+    where: wholeConnection,
     rows: ({ sprint_id, issue_id }, { idOf }) => [
       domainSprintIssues.row({ sprint_id: idOf(sprints, sprint_id), issue_id: idOf(issues, issue_id) }),
     ],

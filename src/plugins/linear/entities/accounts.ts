@@ -1,5 +1,6 @@
 import { boolean, key, string } from '../../../database/table.ts'
 import { accounts as domainAccounts } from '../../../domain/people.ts'
+import { wholeConnection } from '../../../plugin-kit/index.ts'
 import { asSent, entity, table, workspaceList } from '../kit.ts'
 
 export const accounts = table('accounts', 'LinearAccount', {
@@ -29,6 +30,7 @@ export default entity(accounts, {
   },
   convert: {
     to: [domainAccounts],
+    where: wholeConnection,
     rows: ({ id, name, display_name, email, avatar_url, active }, { idOf }) => [
       domainAccounts.row({
         id: idOf(accounts, id),

@@ -1,5 +1,6 @@
 import { key, string, text } from '../../../database/table.ts'
 import { accounts, users as domainUsers, userAccounts } from '../../../domain/people.ts'
+import { wholeConnection } from '../../../plugin-kit/index.ts'
 import { data, entity, PAGE, table } from '../kit.ts'
 
 export const users = table('users', 'User', {
@@ -20,6 +21,7 @@ export default entity(users, {
   },
   convert: {
     to: [domainUsers, accounts, userAccounts],
+    where: wholeConnection,
     // The user name is an e-mail address.
     rows({ username: email, full_name: name, ...user }, { idOf }) {
       const id = idOf(users, user.id)

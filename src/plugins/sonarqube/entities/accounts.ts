@@ -1,5 +1,6 @@
 import { boolean, key, string } from '../../../database/table.ts'
 import { accounts as domainAccounts } from '../../../domain/people.ts'
+import { wholeConnection } from '../../../plugin-kit/index.ts'
 import { isCloud, organizationIn } from '../connection.ts'
 import { entity, inPages, table } from '../kit.ts'
 
@@ -29,6 +30,7 @@ export default entity(accounts, {
   },
   convert: {
     to: [domainAccounts],
+    where: wholeConnection,
     rows: (account, { idOf }) => [
       domainAccounts.row({
         id: idOf(accounts, account.login),

@@ -1,24 +1,24 @@
 /** A source that was imported again, or restored, may give its records other ids. The records with old ids are then gone. */
 import { sql } from 'kysely'
-import { among, inPieces } from '../../database/pieces.ts'
-import { recordKey } from '../spec/collect.ts'
-import { valueAt } from '../spec/json.ts'
-import type { Collection } from './collection.ts'
-import { StartOver } from './source-clock.ts'
+import { among, inPieces } from '../../../database/pieces.ts'
+import { recordKey } from '../../spec/collect.ts'
+import { valueAt } from '../../spec/json.ts'
+import type { Collection } from '../collection.ts'
+import { StartOver } from '../run/source-clock.ts'
 
 /** Remembers the current id of each record, if people know records by something else, such as a number. */
-export function noteNames({ spec, run, tally }: Collection, records: readonly unknown[]): void {
+export function noteNames({ spec, run, names }: Collection, records: readonly unknown[]): void {
   if (!spec.knownBy || run.isFull) return
   for (const record of records) {
     const name = valueAt(record, spec.knownBy.path)
-    if (typeof name === 'string' || typeof name === 'number') tally.names.set(String(name), recordKey(spec, record))
+    if (typeof name === 'string' || typeof name === 'number') names.set(String(name), recordKey(spec, record))
   }
 }
 
 /** Starts over if a known record came under another id in a run that asked for changes: everything is asked for again. */
-export async function requireSameIds({ entity, spec, task, raw, tally }: Collection): Promise<void> {
+export async function requireSameIds({ entity, spec, task, raw, names: seen }: Collection): Promise<void> {
   const { knownBy } = spec
-  const names = [...tally.names.keys()]
+  const names = [...seen.keys()]
   if (!knownBy) return
   const { connectionId, scope } = task.context
   const own = Object.entries({ connection_id: connectionId, ...entity.scopeWhere(entity.table, scope) }).map(
@@ -32,9 +32,9 @@ export async function requireSameIds({ entity, spec, task, raw, tally }: Collect
       where ${sql.join(own, sql` and `)} and ${among(sql.ref(`t.${knownBy.column}`), some)}`.execute(
       task.database.kysely,
     )
-    const other = rows.find(({ name, record_key }) => record_key !== '' && tally.names.get(String(name)) !== record_key)
+    const other = rows.find(({ name, record_key }) => record_key !== '' && seen.get(String(name)) !== record_key)
     if (!other) continue
-    const change = `${knownBy.column} ${other.name} had the id ${other.record_key} and has ${tally.names.get(String(other.name))} now`
+    const change = `${knownBy.column} ${other.name} had the id ${other.record_key} and has ${seen.get(String(other.name))} now`
     throw new StartOver(`the source changed the ids of its records (${change}); everything is collected again`, {
       isFull: true,
     })

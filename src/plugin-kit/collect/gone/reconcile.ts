@@ -5,23 +5,21 @@
  */
 
 import { sql } from 'kysely'
-import { counted } from '../../basics/counted.ts'
-import { parseExactBytes } from '../../database/exact-json.ts'
-import { knowing } from '../../database/kysely.ts'
-import { among, inPieces, readByKeys } from '../../database/pieces.ts'
-import { readAll } from '../../database/read.ts'
-import type { AnyTable } from '../../database/table.ts'
-import type { HttpRequest } from '../http/index.ts'
-import { descendantsOf } from '../raw/descendants.ts'
-import { removeRecords } from '../raw/raw-mirror.ts'
-import { type Reconcile, recordKey } from '../spec/collect.ts'
-import { openRememberedText } from '../task/remembered-text.ts'
-import { collectList } from './collect-list.ts'
-import type { Collection, List } from './collection.ts'
-import { contextOf } from './collection.ts'
-import { isOlder } from './records.ts'
-import { inputKey } from './run.ts'
-import { eachSideBySide } from './side-by-side.ts'
+import { counted } from '../../../basics/counted.ts'
+import { parseExactBytes } from '../../../database/exact-json.ts'
+import { knowing } from '../../../database/kysely.ts'
+import { among, inPieces, readByKeys } from '../../../database/pieces.ts'
+import { readAll } from '../../../database/read.ts'
+import type { AnyTable } from '../../../database/table.ts'
+import type { HttpRequest } from '../../http/index.ts'
+import { removeRecords } from '../../raw/raw-mirror.ts'
+import { type Reconcile, recordKey } from '../../spec/collect.ts'
+import { openRememberedText } from '../../task/remembered-text.ts'
+import { batchesOf, type Collection, contextOf, type List } from '../collection.ts'
+import { collectList } from '../pages/collect-list.ts'
+import { isOlder } from '../pages/records.ts'
+import { inputKey } from '../run/run.ts'
+import { eachSideBySide } from '../side-by-side.ts'
 
 const FETCH = 200
 
@@ -63,13 +61,11 @@ async function listNames(
   { request, paging, records, by }: Reconcile,
   stored: ReadonlySet<string>,
 ): Promise<Listed | undefined> {
-  const { spec, task, client, run, base, subtaskKey } = collection
-  const { incremental } = spec
+  const { spec, way, task, client, run, base, subtaskKey } = collection
   const context = contextOf(collection, null)
   const plain = request(context)
-  const filterBy = incremental && 'filterBy' in incremental ? incremental.filterBy : undefined
   // The stored records begin at the start date too.
-  const beginning = run.timeAfter && filterBy?.(run.timeAfter, context)
+  const beginning = run.timeAfter && way.filter?.(run.timeAfter, context)
   const asked: HttpRequest = { ...plain, query: { ...plain.query, ...beginning } }
   const start = beginning ? null : run.timeAfter
   const isWanted = (record: unknown) => !start || !by || !isOlder(record, by, start, base)
@@ -172,16 +168,9 @@ async function referringTo(
   return [...found]
 }
 
-async function removeGone({ entity, task, raw }: Collection, gone: readonly string[]): Promise<void> {
-  const { database, params, plugin, context } = task
-  const descendants = descendantsOf(plugin, entity, context.scope)
-  for (const keys of inPieces(gone)) {
-    await removeRecords(
-      { database, raw, params },
-      descendants,
-      sql`input_key = '' and ${among(sql.ref('record_key'), keys)}`,
-    )
-  }
+async function removeGone({ records, descendants }: Collection, gone: readonly string[]): Promise<void> {
+  for (const keys of inPieces(gone))
+    await removeRecords(records, descendants, sql`input_key = '' and ${among(sql.ref('record_key'), keys)}`)
 }
 
 /** Asks for records by their keys. A record that is gone by now simply does not come. */
@@ -195,11 +184,7 @@ async function askFor(collection: Collection, { named }: Reconcile, keys: readon
     request: named.request(some, contextOf(collection, null)),
     ...(named.paging && { paging: named.paging }),
   })
-  await eachSideBySide([...batches(keys, named.atOnce)].map(listOf), concurrency, task.signal, (list, signal) =>
+  await eachSideBySide(batchesOf(keys, named.atOnce).map(listOf), concurrency, task.signal, (list, signal) =>
     collectList(collection, list, signal),
   )
-}
-
-function* batches<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
-  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
 }

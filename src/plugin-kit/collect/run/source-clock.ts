@@ -3,10 +3,10 @@
  * and then more is asked for, never less.
  */
 
-import { counted } from '../../basics/counted.ts'
-import type { Database } from '../../database/database.ts'
-import type { ApiClient } from '../http/index.ts'
-import { type TimeSource, timeIn } from '../spec/times.ts'
+import { counted } from '../../../basics/counted.ts'
+import type { Database } from '../../../database/database.ts'
+import type { ApiClient } from '../../http/index.ts'
+import { type TimeSource, timeIn } from '../../spec/times.ts'
 import { type CollectorKey, type CollectRun, rememberTime } from './run.ts'
 import { OVERLAP, overlapping } from './run-window.ts'
 

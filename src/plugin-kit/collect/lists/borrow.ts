@@ -1,8 +1,8 @@
 /** Copies an answer that another scope of the connection has just received. Many repositories ask about the same people. */
 import { sql } from 'kysely'
-import { collectCheckpoints, collectEtags } from '../raw/collect-tables.ts'
-import type { Collection } from './collection.ts'
-import { inputKey } from './run.ts'
+import { collectCheckpoints, collectEtags } from '../../raw/collect-tables.ts'
+import type { Collection } from '../collection.ts'
+import { inputKey } from '../run/run.ts'
 
 /** Answers older than this are not copied, even for a scope that never asked. */
 const FRESH = 24 * 3_600_000
@@ -47,7 +47,7 @@ async function takeOver(collection: Collection, { input, group, key, lender }: L
     raw.row({ id: null as never, params, input, input_key: group, created_at: new Date(), ...row } as never),
   )
   const counts = { page: null, is_done: true, received: rows.length, expected: null }
-  const checkpoint = collectCheckpoints.row({ raw_table: raw.name, params, input_key: key, ...counts })
+  const checkpoint = collectCheckpoints.row({ ...collection.key, input_key: key, ...counts })
   await store({ rows: [...taken, checkpoint], replaced: group })
   tally.received += rows.length
   return true

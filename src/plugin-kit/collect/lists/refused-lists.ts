@@ -1,13 +1,13 @@
 /** If the source refuses one list, only that list is lost: neither the other lists nor the steps after them fail. */
 
-import { HttpMisleadingError, isOfRequest } from '../http/index.ts'
-import { isAskedAgain, type StoredGap, settleGaps } from '../raw/gaps.ts'
-import { collectList } from './collect-list.ts'
-import type { Collection, List } from './collection.ts'
-import { gapList } from './list-gaps.ts'
+import { HttpMisleadingError, isOfRequest } from '../../http/index.ts'
+import { isAskedAgain, type StoredGap, settleGaps } from '../../raw/gaps.ts'
+import type { Collection, List } from '../collection.ts'
+import { gapList } from '../list-gaps.ts'
+import { requireScope } from '../pages/absence.ts'
+import { collectList } from '../pages/collect-list.ts'
+import { forgetCheckpoint, forgetTags } from '../run/run.ts'
 import { listsOf } from './lists.ts'
-import { forgetCheckpoint, forgetTags } from './run.ts'
-import { requireScope } from './scope-check.ts'
 
 /** After this many refused lists without a single success, the others would fail too. */
 const ENOUGH = 10
@@ -55,12 +55,12 @@ type Lost = Pick<List, 'kind' | 'key' | 'input' | 'since' | 'group'>
 
 async function lose(collection: Collection, list: Lost, error: unknown): Promise<void> {
   if (!isOfRequest(error)) throw error
-  const { task, client, spec, raw, run, tally } = collection
+  const { task, client, spec, key, run, tally } = collection
   const remark = await requireScope(task, client, error.status)
   const isOnly = gapList(list) === ''
   // The records that arrived of this list may be wrong, and its checkpoint would skip the missing ones.
   if (error instanceof HttpMisleadingError) {
-    await forgetCheckpoint(task.database, { raw_table: raw.name, params: task.params }, run, list.key)
+    await forgetCheckpoint(task.database, key, run, list.key)
   }
   tally.gaps.push({
     list: gapList(list),
@@ -80,14 +80,13 @@ async function lose(collection: Collection, list: Lost, error: unknown): Promise
 /** Updates the stored gaps, and forgets the tags of lists that the next run has to ask for again. Returns the open gaps. */
 export async function settle({
   subtaskKey,
-  task,
-  raw,
+  task: { database },
+  key,
   before,
   run,
   tally,
   spec,
 }: Collection): Promise<readonly StoredGap[]> {
-  const { database, params } = task
   const { answered, isLost, gaps } = tally
   if (gaps.length === 0 && !before.hasGaps) return []
   const isAnswered = ({ list, kind, since, input }: StoredGap): boolean => {
@@ -98,15 +97,14 @@ export async function settle({
   }
   // If all lists were lost in the same way, one gap stands for all.
   const found = isLost && spec.forEach ? gaps.slice(0, 1).map((gap) => ({ ...gap, list: '', input: null })) : gaps
-  const where = { raw_table: raw.name, params }
   const open = await settleGaps(
     database,
-    { plugin: subtaskKey.plugin, subtask: subtaskKey.subtask, ...where },
+    { plugin: subtaskKey.plugin, subtask: subtaskKey.subtask, ...key },
     { found, isAnswered },
   )
   await forgetTags(
     database,
-    where,
+    key,
     open.filter(isAskedAgain).map(({ list }) => list),
   )
   return open

@@ -1,5 +1,6 @@
 /** Lists by time, for vendors that limit the results of one query: the period is cut until each list fits. */
-import { UserError } from '../../errors.ts'
+import { sql } from 'kysely'
+import { UserError } from '../../../errors.ts'
 import {
   type DateWindow,
   type HttpRequest,
@@ -8,13 +9,13 @@ import {
   safeUrl,
   splitByDate,
   upTo,
-} from '../http/index.ts'
-import { lookBackOf, pagingOf, reachOf, type Windows } from '../spec/collect.ts'
-import { type Collection, contextOf, type List } from './collection.ts'
-import { cappedGap } from './list-gaps.ts'
-import { reachOfNewest, reachOfPage, unfinishedRows } from './refetch.ts'
-import { inputKey, rememberInputs } from './run.ts'
-import { notBefore, OVERLAP } from './run-window.ts'
+} from '../../http/index.ts'
+import { pagingOf, reachOf, recordKey, type Windows } from '../../spec/collect.ts'
+import { type Collection, contextOf, type List, type Way } from '../collection.ts'
+import { cappedGap } from '../list-gaps.ts'
+import { reachOfNewest, reachOfPage, unfinishedRows } from '../lists/refetch.ts'
+import { inputKey, rememberInputs } from '../run/run.ts'
+import { notBefore, OVERLAP } from '../run/run-window.ts'
 
 /** Windows that a run has found. They are remembered for a run that continues it, because each count costs a request. */
 interface KnownWindows {
@@ -28,8 +29,33 @@ interface KnownWindows {
 /** A window, or the part of it with one value of a second dimension. */
 type Window = DateWindow & { readonly value?: string }
 
-export async function* windowsOf(collection: Collection, windows: Windows): AsyncGenerator<List> {
-  const { client, run, tally } = collection
+export function byWindows(windows: Windows, way: Way): Way {
+  let range: DateWindow | undefined
+  /** Keys of records that came unchanged and were therefore not stored. */
+  const unchanged = new Set<string>()
+  return {
+    ...way,
+    lists: (collection) =>
+      windowsOf(collection, windows, (read) => {
+        range = read
+      }),
+    changed(reading, records) {
+      const changed = way.changed?.(reading, records) ?? records
+      const is = new Set(changed)
+      for (const record of records) if (!is.has(record)) unchanged.add(recordKey(reading.collection.spec, record))
+      return changed
+    },
+    missing: async (collection) => (range ? missingIn(collection, windows, range, unchanged) : []),
+  }
+}
+
+/** `willRead` is told the period whose records will all have been asked for. */
+async function* windowsOf(
+  collection: Collection,
+  windows: Windows,
+  willRead: (range: DateWindow) => void,
+): AsyncGenerator<List> {
+  const { client, run } = collection
   const known: KnownWindows = run.inputs?.to ? run.inputs : await wholeRange(collection, windows)
   const counter = createCounter(collection, windows, known)
   const rangeOf = () => ({ from: wholeSecond(known.from), to: wholeSecond(known.to) })
@@ -44,7 +70,7 @@ export async function* windowsOf(collection: Collection, windows: Windows): Asyn
   if (longest) known.start ??= (await counter.oldest(rangeOf())).toISOString()
   const start = wholeSecond(known.start ?? known.from)
   // Windows end with whole seconds.
-  tally.range = { from: new Date(known.from), to: wholeSecond(known.to) }
+  willRead({ from: new Date(known.from), to: wholeSecond(known.to) })
   for await (const window of splitByDate({ ...rangeOf(), from: start, cap, longest, probe: counter.count })) {
     const narrow = window.isOver && split ? split.values.map((value) => ({ ...window, value })) : [window]
     for (const each of narrow) {
@@ -69,7 +95,7 @@ async function wholeRange(collection: Collection, windows: Windows): Promise<Kno
 
 /** Counts the records in windows. If the answer brought all records of a window, it is kept and used as its page. */
 function createCounter(collection: Collection, windows: Windows, known: KnownWindows) {
-  const { spec, task, client, base, run, raw, clock } = collection
+  const { spec, task, client, base, run, key: own, clock } = collection
   const paging = pagingOf(spec, base.server, task.options)
   // Later runs find few records, so the answer that counts them may as well bring them.
   const isLater = !run.isFull && run.since !== null
@@ -112,7 +138,7 @@ function createCounter(collection: Collection, windows: Windows, known: KnownWin
       }
       if (isLater && total > 0 && total <= size.size) answers.set(key, response)
       known.counts[key] = total
-      await rememberInputs(task.database, { raw_table: raw.name, params: task.params }, known)
+      await rememberInputs(task.database, own, known)
       return total
     },
     /** Returns how to read a window. The answer that counted it is returned only once. */
@@ -154,9 +180,27 @@ const windowKey = ({ from, to, value }: Window): string =>
 async function startOf(collection: Collection, { by, earliest, lookThrough }: Windows): Promise<Date> {
   const { since, isFull, timeAfter } = collection.run
   if (!since || isFull || !by) return since ?? earliest
-  const start = reachOf(lookBackOf(collection.spec, collection.run), since).getTime()
+  const start = reachOf(collection.way.lookBack, { since, isFull }).getTime()
   const wanted = lookThrough ? Math.max(await reachOfNewest(collection, by, lookThrough), earliest.getTime()) : start
   const reach = await reachOfPage(collection, by)
   const times = (await unfinishedRows(collection)).map((row): number => row[by]?.getTime() ?? 0)
   return notBefore(new Date(Math.min(start, wanted, ...times.filter((time) => time > reach))), timeAfter)
+}
+
+/** Finds stored records that did not come from a period that was read completely. A resumed run has not seen them all. */
+async function missingIn(
+  { entity, task, raw, run, tally }: Collection,
+  { by }: Windows,
+  range: DateWindow,
+  unchanged: ReadonlySet<string>,
+): Promise<number[]> {
+  const isSeen = tally.gaps.length === 0 && tally.refused.size === 0 && run.checkpoints.size === 0
+  if (!isSeen || run.isFull || !by) return []
+  const time = sql.ref(`made.${by}`)
+  const { rows } = await sql<{ id: number; record_key: string | null }>`select record.id, record.record_key
+    from ${sql.table(raw.name)} as record inner join ${sql.table(entity.table.name)} as made
+      on made._raw_data_id = record.id and made._raw_data_table = ${raw.name} and made._raw_data_params = ${task.params}
+    where record.params = ${task.params} and record.id <= ${run.rawMark}
+      and ${time} >= ${range.from} and ${time} <= ${range.to}`.execute(task.database.kysely)
+  return rows.flatMap(({ id, record_key }) => (record_key && !unchanged.has(record_key) ? [id] : []))
 }

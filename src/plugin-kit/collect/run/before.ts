@@ -1,12 +1,12 @@
 /** Reads in one statement everything that is known when a collection begins. */
 import { sql } from 'kysely'
-import type { Database } from '../../database/database.ts'
-import { readTogether } from '../../database/read.ts'
-import type { RowOf } from '../../database/table.ts'
-import { collectorLatestState } from '../../system/state.ts'
-import { collectRuns, collectStates, earlyRecords } from '../raw/collect-tables.ts'
-import { gaps } from '../raw/gaps.ts'
-import type { RawTable } from '../raw/raw-table.ts'
+import type { Database } from '../../../database/database.ts'
+import { readTogether } from '../../../database/read.ts'
+import type { RowOf } from '../../../database/table.ts'
+import { collectorLatestState } from '../../../system/state.ts'
+import { collectRuns, collectStates, earlyRecords } from '../../raw/collect-tables.ts'
+import { gaps } from '../../raw/gaps.ts'
+import type { RawTable } from '../../raw/raw-table.ts'
 
 export interface Before {
   /** State of the last successful run: `latest` in DevLake's table, `own` in Weir's. */

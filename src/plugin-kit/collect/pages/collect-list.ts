@@ -1,14 +1,24 @@
 /** Collects one list: its first page, then the others. They are read in parallel if it is known which pages there are. */
-import { readAll } from '../../database/read.ts'
-import { HttpFatalError, isHeavy, type PageState } from '../http/index.ts'
-import { collectCheckpoints, collectEtags } from '../raw/collect-tables.ts'
-import type { Collection, List, Tally } from './collection.ts'
-import { gapList } from './list-gaps.ts'
-import { type OpenList, openList } from './open-list.ts'
-import { firstKey, lastKey, type PartResult } from './part.ts'
+import { readAll } from '../../../database/read.ts'
+import type { RawRecord } from '../../../database/table.ts'
+import {
+  HttpFatalError,
+  type HttpResponse,
+  isHeavy,
+  type PageState,
+  pastLastPage,
+  singlePage,
+  type Verdict,
+} from '../../http/index.ts'
+import { collectCheckpoints, collectEtags } from '../../raw/collect-tables.ts'
+import { pagingOf } from '../../spec/collect.ts'
+import { type Collection, contextOf, type List, type OpenList, type Tally } from '../collection.ts'
+import { gapList } from '../list-gaps.ts'
+import { type CheckpointState, forgetCheckpoint, type PartState } from '../run/run.ts'
+import { eachSideBySide } from '../side-by-side.ts'
+import { firstKey, lastKey, type PartResult } from './page.ts'
 import { readPart } from './read-part.ts'
-import { type CheckpointState, forgetCheckpoint, type PartState } from './run.ts'
-import { eachSideBySide } from './side-by-side.ts'
+import { recordsReader } from './records.ts'
 
 export async function collectList(collection: Collection, list: List, signal: AbortSignal): Promise<void> {
   const { checkpoints } = collection.run
@@ -58,7 +68,7 @@ function discount(tally: Tally, { received, total }: Pick<PartResult, 'received'
 
 /** Continues from the checkpoint of an earlier run. If the source refuses that, starts from the beginning. */
 async function readList(collection: Collection, open: OpenList, signal: AbortSignal): Promise<PartResult> {
-  const { run, task, subtaskKey, raw, tally } = collection
+  const { run, task, subtaskKey, tally } = collection
   const { key } = open.list
   const saved = run.checkpoints.get(key)
   if (!saved) return readFrom(collection, open, signal)
@@ -70,7 +80,7 @@ async function readList(collection: Collection, open: OpenList, signal: AbortSig
     if (!(error instanceof HttpFatalError) || error.heavy || tally.received > before) throw error
     task.log?.(`${subtaskKey.subtask}: ${error.message}. The list is read from its beginning`)
     discount(tally, { received: receivedBefore(collection, key), total: saved.expected ?? undefined })
-    await forgetCheckpoint(task.database, { raw_table: raw.name, params: task.params }, run, key)
+    await forgetCheckpoint(task.database, collection.key, run, key)
     return readFrom(collection, open, signal)
   }
 }
@@ -82,8 +92,8 @@ function receivedBefore({ run: { checkpoints } }: Collection, key: string): numb
 }
 
 async function readFrom(collection: Collection, open: OpenList, signal: AbortSignal): Promise<PartResult> {
-  const { run } = collection
-  const { list, newestFirstBy } = open
+  const { run, way } = collection
+  const { list } = open
   const saved = run.checkpoints.get(list.key)
   const state = saved?.page ?? null
   if (isSideBySide(state)) {
@@ -92,7 +102,7 @@ async function readFrom(collection: Collection, open: OpenList, signal: AbortSig
     return readRest(collection, { open, starts: state.places, first: before }, signal)
   }
   // A reader that stops at the first known record must not ask for the pages after it.
-  const mayLeaveRest = !state && !(newestFirstBy && run.since)
+  const mayLeaveRest = !state && !(way.isNewestFirst?.(list) && run.since)
   const resume = state ? { from: state as PartState, received: saved?.received ?? 0 } : undefined
   const first = await readPart(collection, open, { key: list.key, resume, mayLeaveRest }, signal)
   return first.rest ? readRest(collection, { open, starts: first.rest, first }, signal) : first
@@ -143,18 +153,17 @@ async function readRest(
 
 /** Stores the checkpoint of a list after all its parts. */
 async function finish(
-  { store, raw, task }: Collection,
+  { store, key: own }: Collection,
   { key, group }: List,
   { received, expected, isDone }: { received: number; expected: number | null; isDone: boolean },
 ): Promise<void> {
-  const where = { raw_table: raw.name, params: task.params, input_key: key }
-  const rows = [collectCheckpoints.row({ ...where, page: null, is_done: isDone, received, expected })]
+  const rows = [collectCheckpoints.row({ ...own, input_key: key, page: null, is_done: isDone, received, expected })]
   await store({ rows, ...(isDone && group !== undefined && { replaced: group }) })
 }
 
 /** Asks for both ends again, with their tags. If both are unchanged, nothing was added, deleted or moved, and it costs nothing. */
 async function haveEndsMoved(
-  { client, task, raw }: Collection,
+  { client, task, key }: Collection,
   { list, request, paging }: OpenList,
   starts: readonly PageState[],
   signal: AbortSignal,
@@ -163,11 +172,51 @@ async function haveEndsMoved(
     [firstKey(list), paging.first()],
     [lastKey(list), starts.at(-1) as PageState],
   ])
-  const where = { raw_table: raw.name, params: task.params, input_key: [...ends.keys()] }
+  const where = { ...key, input_key: [...ends.keys()] }
   for (const { input_key, etag, credential } of await readAll(task.database, { table: collectEtags, where })) {
     const at = ends.get(input_key) as PageState
     const again = paging.at({ ...request, ifNoneMatch: etag, preferCredential: credential }, at)
     if ((await client.send(again, signal)).status !== 304) return true
   }
   return false
+}
+
+/** Attempts at a heavy list that can be asked for as two lists instead. */
+const HEAVY_ATTEMPTS = 2
+
+async function openList(collection: Collection, list: List): Promise<OpenList> {
+  const { spec, way, task, base, run, key } = collection
+  const { since, isFull, checkpoints } = run
+  const { longList } = spec
+  const pages = pagingOf(spec, base.server, task.options)
+  // If one request covers many inputs, nobody could tell which stored records a 304 is about.
+  const isWhole = !(way.filter && since) && list.kind !== 'window' && !spec.forEach?.atOnce
+  const isConditional = isWhole && !isFull && !checkpoints.has(list.key)
+  const where = { ...key, input_key: list.key }
+  const [etag] = isConditional ? await readAll(task.database, { table: collectEtags, where }) : []
+  const context = contextOf(collection, list.input)
+  const plain = list.request ?? spec.request(context)
+  const filter = list.request || !since ? undefined : way.filter?.(since, context)
+  const asked = filter ? { ...plain, query: { ...plain.query, ...filter } } : plain
+  const paging = list.paging ?? (longList?.older ? pastLastPage(pages, longList.mostPages, longList.older) : pages)
+  const records = recordsReader(list.records ?? spec.records, paging !== singlePage)
+  return {
+    list,
+    isWhole,
+    paging,
+    request: {
+      ...asked,
+      // An answer without a list does not mean that the list has ended: it is asked for again.
+      check: (response, ...known) => asked.check?.(response, ...known) ?? noList(response, records.wrongWith),
+      accept: [...(spec.emptyOn ?? []), ...(spec.endsOn ?? [])],
+      ...(list.cutInTwo && { heavyAttempts: HEAVY_ATTEMPTS }),
+      ...(etag && { ifNoneMatch: etag.etag, preferCredential: etag.credential }),
+    },
+  }
+}
+
+function noList({ status, body }: HttpResponse, wrongWith: (body: RawRecord) => string | undefined) {
+  const wrong = status === 204 ? undefined : wrongWith(body)
+  const verdict: Verdict = { kind: 'retry', reason: `${status} with ${wrong}`, heavy: false }
+  return wrong === undefined ? undefined : verdict
 }

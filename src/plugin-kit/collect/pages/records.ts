@@ -1,9 +1,9 @@
 /** Finds the records in the answer that brought a page. */
-import type { RawRecord } from '../../database/table.ts'
-import { messageOf } from '../../errors.ts'
-import { type HttpResponse, listIn, unexpectedForm } from '../http/index.ts'
-import { slicesOf } from '../raw/json-slices.ts'
-import { type TimeSource, timeIn } from '../spec/times.ts'
+import type { RawRecord } from '../../../database/table.ts'
+import { messageOf } from '../../../errors.ts'
+import { type HttpResponse, listIn, type PageState, unexpectedForm } from '../../http/index.ts'
+import { slicesOf } from '../../raw/json-slices.ts'
+import { type TimeSource, timeIn } from '../../spec/times.ts'
 
 /** A record and the answer that brought it. */
 export interface Found {
@@ -38,6 +38,8 @@ export function recordsReader(read: ((body: RawRecord) => readonly unknown[]) | 
   }
 }
 
+export type RecordsReader = ReturnType<typeof recordsReader>
+
 /** Gives the bytes of a record as the vendor sent them; or new JSON, if it was assembled from several answers (`grown`). */
 export function bytesReader(found: readonly Found[], grown: ReadonlySet<unknown>): (one: Found) => Buffer {
   const slices = new Map<HttpResponse, ReadonlyMap<unknown, Buffer>>()
@@ -61,3 +63,7 @@ export function bytesReader(found: readonly Found[], grown: ReadonlySet<unknown>
 export function isOlder(record: unknown, by: TimeSource, since: Date, context: unknown): boolean {
   return (timeIn(record, by, context) ?? Number.POSITIVE_INFINITY) < since.getTime()
 }
+
+/** True for a place past the last numbered page. */
+export const isPastLast = ({ until }: PageState) => until !== undefined
+export const isFirst = ({ offset, cursor, url, until }: PageState) => !offset && !cursor && !url && !until

@@ -1,11 +1,11 @@
 /** Records that were not final when they came are asked for again, singly or several at once. */
 import { sql } from 'kysely'
-import { readAll } from '../../database/read.ts'
-import type { AnyRow, RawRecord } from '../../database/table.ts'
-import { singlePage } from '../http/index.ts'
-import { type AnyCollectSpec, type AnyRefetch, groupOf, pagingOf } from '../spec/collect.ts'
-import { type Collection, contextOf, type List, listOfMany } from './collection.ts'
-import { inputKey } from './run.ts'
+import { readAll } from '../../../database/read.ts'
+import type { AnyRow, RawRecord } from '../../../database/table.ts'
+import { singlePage } from '../../http/index.ts'
+import { type AnyCollectSpec, type AnyRefetch, groupOf, pagingOf } from '../../spec/collect.ts'
+import { batchesOf, type Collection, contextOf, type List, listOfMany } from '../collection.ts'
+import { inputKey } from '../run/run.ts'
 
 /** How far back one page of the newest stored rows goes, in milliseconds since 1970. */
 export const reachOfPage = (collection: Collection, by: string): Promise<number> =>
@@ -55,11 +55,7 @@ export async function* unfinishedLists(collection: Collection): AsyncGenerator<L
     const how = { ...group, ...record, isPart: whole === null, paging, ...(records && { records }) }
     return { kind: 'refetch', key, request, input: null, stored, ...how }
   }
-  const size = refetch.atOnce ?? 1
-  const lists = new Map<string, List>()
-  for (let start = 0; start < rows.length; start += size) {
-    const list = listOfMany(rows.slice(start, start + size), listOf)
-    lists.set(list.key, list)
-  }
-  for (const list of lists.values()) if (!run.checkpoints.get(list.key)?.is_done) yield list
+  const lists = batchesOf(rows, refetch.atOnce ?? 1).map((some) => listOfMany(some, listOf))
+  for (const list of new Map(lists.map((each) => [each.key, each])).values())
+    if (!run.checkpoints.get(list.key)?.is_done) yield list
 }

@@ -1,20 +1,17 @@
-import type { Database } from '../../database/database.ts'
-import { inPieces, type Piece } from '../../database/pieces.ts'
-import type { TableRow } from '../../database/table.ts'
-import { retrying, write } from '../../database/write.ts'
-import { dropVersions, renew, type ScopeRecords } from '../raw/raw-mirror.ts'
-
-/** A page: its records, the checkpoint that counts them, and ETags that may save requests later. */
-export interface StoredPage {
-  readonly rows: readonly TableRow[]
-  /** The group of raw records that is complete with this page: its older records are deleted. */
-  readonly replaced?: string | undefined
-  /** The group whose records have not changed. */
-  readonly renewed?: { readonly group?: string; readonly stored: unknown } | undefined
-}
-
-/** Stores a page completely or not at all. */
-export type StorePage = (page: StoredPage) => Promise<void>
+import { sql } from 'kysely'
+import type { Database } from '../../../database/database.ts'
+import { inPieces } from '../../../database/pieces.ts'
+import type { TableRow } from '../../../database/table.ts'
+import { retrying, write } from '../../../database/write.ts'
+import {
+  type Descendants,
+  dropVersions,
+  ofInputs,
+  removeRecordsWithin,
+  renew,
+  type ScopeRecords,
+} from '../../raw/raw-mirror.ts'
+import type { StoredPage, StorePage } from '../collection.ts'
 
 interface Waiting {
   readonly page: StoredPage
@@ -26,8 +23,7 @@ interface RecordsOfRun extends ScopeRecords {
   readonly mark: number
   /** True if this scope has such records. */
   readonly hasOlder: boolean
-  /** Deletes the older records of groups, with everything that depends on them. */
-  readonly removeOlder: (inside: Database, groups: Piece<string>) => Promise<unknown>
+  readonly descendants: Descendants
 }
 
 /** Pages that arrive during a transaction share the next one: most pages are small, and commits are expensive. */
@@ -83,7 +79,9 @@ async function storePages(records: RecordsOfRun, inside: Database, pages: readon
   }
   await write(inside, rows)
   const replaced = pages.flatMap((page) => page.replaced ?? [])
-  if (hasOlder) for (const groups of inPieces(replaced)) await records.removeOlder(inside, groups)
+  if (hasOlder)
+    for (const groups of inPieces(replaced))
+      await removeRecordsWithin(own, records.descendants, sql`id <= ${mark} and ${ofInputs(groups)}`)
 }
 
 /** Keys of records without a group: they replace their older versions one by one. */

@@ -2,15 +2,21 @@
 
 import { createHash } from 'node:crypto'
 import { type Expression, type SqlBool, sql } from 'kysely'
-import type { Database } from '../../database/database.ts'
-import { among, inPieces } from '../../database/pieces.ts'
-import { readRows } from '../../database/read.ts'
-import type { AnyValue } from '../../database/table.ts'
-import { write } from '../../database/write.ts'
-import { collectorLatestState } from '../../system/state.ts'
-import type { PageState } from '../http/index.ts'
-import { collectCheckpoints, collectEtags, collectReaches, collectRuns, collectStates } from '../raw/collect-tables.ts'
-import type { Reach } from '../spec/collect.ts'
+import type { Database } from '../../../database/database.ts'
+import { among, inPieces } from '../../../database/pieces.ts'
+import { readRows } from '../../../database/read.ts'
+import type { AnyValue } from '../../../database/table.ts'
+import { write } from '../../../database/write.ts'
+import { collectorLatestState } from '../../../system/state.ts'
+import type { PageState } from '../../http/index.ts'
+import {
+  collectCheckpoints,
+  collectEtags,
+  collectReaches,
+  collectRuns,
+  collectStates,
+} from '../../raw/collect-tables.ts'
+import type { Reach } from '../../spec/collect.ts'
 import type { Before } from './before.ts'
 import { beginningOf, type CollectWindow, decideWindow, type Marks, type Policy } from './run-window.ts'
 
@@ -108,7 +114,8 @@ export async function openRun(
     const isResumed = checkpoints.size > 0 || inputs !== null
     return { ...window, ...kept, openedAt, isResumed, checkpoints, inputs }
   }
-  if (open) await abandonRun(database, where)
+  // The tags of an unfinished run would claim that pages are known that never came.
+  if (open) await forget(database, where, [collectEtags, ...OPEN_RUN])
   const { isFull, timeAfter } = window
   await write(database, [
     collectRuns.row({
@@ -142,26 +149,16 @@ export async function closeRun(
     }),
     collectStates.row({ ...where, started_at: startedAt, marks }),
   ])
-  await forgetRun(database, where)
-}
-
-/** Forgets an unfinished run and the tags that it stored. The tags would claim that pages are known that never came. */
-async function abandonRun(database: Database, where: CollectorKey): Promise<void> {
-  await forgetTags(database, where)
-  await forgetRun(database, where)
+  await forget(database, where, OPEN_RUN)
 }
 
 /** Forgets the tags of all lists or of some. '' stands for the only list of its collector, and forgets all. */
-export async function forgetTags(
-  { kysely }: Database,
-  { raw_table, params }: CollectorKey,
-  lists?: readonly string[],
-): Promise<void> {
-  if (lists?.length === 0) return
-  const query = kysely.deleteFrom(collectEtags.name).where('raw_table', '=', raw_table).where('params', '=', params)
-  if (!lists || lists.includes('')) return void (await query.execute())
+export async function forgetTags(database: Database, key: CollectorKey, lists: readonly string[]): Promise<void> {
+  if (lists.includes('')) return forget(database, key, [collectEtags])
   for (const some of inPieces(lists)) {
-    await query.where(among(sql.ref('input_key'), some) as Expression<SqlBool>).execute()
+    const isOne = among(sql.ref('input_key'), some) as Expression<SqlBool>
+    const own = database.kysely.deleteFrom(collectEtags.name).where('raw_table', '=', key.raw_table)
+    await own.where('params', '=', key.params).where(isOne).execute()
   }
 }
 
@@ -182,25 +179,24 @@ export async function forgetCheckpoint(
     .execute()
 }
 
-/** Forgets an open run: the next one starts from the beginning. */
-async function forgetRun({ kysely }: Database, { raw_table, params }: CollectorKey): Promise<void> {
-  for (const { name } of [collectCheckpoints, collectRuns]) {
-    await kysely.deleteFrom(name).where('raw_table', '=', raw_table).where('params', '=', params).execute()
-  }
+/** Forgets all earlier runs: the next one is like the first. */
+export async function forgetCollector(database: Database, key: CollectorKey): Promise<void> {
+  await forget(database, key, [...OPEN_RUN, collectEtags, collectReaches])
+  await database.kysely
+    .deleteFrom(collectorLatestState.name)
+    .where('raw_data_table', '=', key.raw_table)
+    .where('raw_data_params', '=', key.params)
+    .execute()
 }
 
-/** Forgets all earlier runs: the next one is like the first. */
-export async function forgetCollector(database: Database, { raw_table, params }: CollectorKey): Promise<void> {
-  const { kysely } = database
-  await forgetRun(database, { raw_table, params })
-  for (const { name } of [collectEtags, collectReaches]) {
-    await kysely.deleteFrom(name).where('raw_table', '=', raw_table).where('params', '=', params).execute()
-  }
-  await kysely
-    .deleteFrom(collectorLatestState.name)
-    .where('raw_data_table', '=', raw_table)
-    .where('raw_data_params', '=', params)
-    .execute()
+/** Tables with an open run. Without its rows, the next run starts from the beginning. */
+const OPEN_RUN = [collectCheckpoints, collectRuns]
+
+type StateTable = typeof collectEtags | typeof collectReaches | (typeof OPEN_RUN)[number]
+
+async function forget(database: Database, { raw_table, params }: CollectorKey, tables: readonly StateTable[]) {
+  for (const { name } of tables)
+    await database.kysely.deleteFrom(name).where('raw_table', '=', raw_table).where('params', '=', params).execute()
 }
 
 /** Stores inputs that were expensive to find out, for a run that continues this one. */

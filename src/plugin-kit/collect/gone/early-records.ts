@@ -3,19 +3,19 @@
  * again, the source has deleted it, and it is deleted here too.
  */
 import { sql } from 'kysely'
-import type { Database } from '../../database/database.ts'
-import { among, inPieces } from '../../database/pieces.ts'
-import { readAll } from '../../database/read.ts'
-import type { RowOf } from '../../database/table.ts'
-import { write } from '../../database/write.ts'
-import { earlyRecords } from '../raw/collect-tables.ts'
-import { descendantsOf, extractedTables } from '../raw/descendants.ts'
-import { removeRecords } from '../raw/raw-mirror.ts'
-import { rawTable } from '../raw/raw-table.ts'
-import { lookBackOf, reachOf } from '../spec/collect.ts'
-import type { PluginSpec } from '../spec/plugin.ts'
-import type { Collection, Missing } from './collection.ts'
-import { inputKey } from './run.ts'
+import type { Database } from '../../../database/database.ts'
+import { among, inPieces } from '../../../database/pieces.ts'
+import { readAll } from '../../../database/read.ts'
+import type { RowOf } from '../../../database/table.ts'
+import { write } from '../../../database/write.ts'
+import { earlyRecords } from '../../raw/collect-tables.ts'
+import { extractedTables } from '../../raw/descendants.ts'
+import { removeRecords } from '../../raw/raw-mirror.ts'
+import { rawTable } from '../../raw/raw-table.ts'
+import { reachOf } from '../../spec/collect.ts'
+import type { PluginSpec } from '../../spec/plugin.ts'
+import type { Collection, Missing } from '../collection.ts'
+import { inputKey } from '../run/run.ts'
 
 type EarlyRecord = RowOf<typeof earlyRecords>
 
@@ -41,18 +41,27 @@ export const isForeign = ({ entities }: PluginSpec, raw: string): boolean =>
  * Deletes records that deliveries brought and the collection did not, and marks the others as confirmed. Called at the end of a
  * collection that began after they came.
  */
-export async function confirmEarly({ entity, spec, task, raw, before, run, tally }: Collection): Promise<void> {
+export async function confirmEarly({
+  entity,
+  way,
+  task,
+  raw,
+  descendants,
+  before,
+  run,
+  tally,
+}: Collection): Promise<void> {
   if (!before.hasEarly) return
-  const { database, params, plugin, context } = task
+  const { database, params, plugin } = task
   const made = new Set(extractedTables(entity).map(({ name }) => name))
   const notes = (await readAll(database, { table: earlyRecords, where: { params } })).filter(
     ({ raw_table, tool_table }) => raw_table === raw.name || (made.has(tool_table) && isForeign(plugin, raw_table)),
   )
   if (notes.length === 0 || tally.gaps.length > 0 || tally.refused.size > 0) return
-  const from = run.isFull || !run.since ? undefined : reachOf(lookBackOf(spec, run), run.since)
+  const { since, isFull } = run
+  const from = isFull || !since ? undefined : reachOf(way.lookBack, { since, isFull })
   // The collection only proves that a record is gone if it looked that far back.
   const isLookedFor = ({ listed_at }: EarlyRecord) => !from || (listed_at !== null && listed_at >= from)
-  const descendants = descendantsOf(plugin, entity, context.scope)
   for (const [name, some] of Map.groupBy(notes.filter(isLookedFor), ({ raw_table }) => raw_table)) {
     const place = { database, raw: rawTable(name.slice('_raw_'.length)), params }
     const own = name === raw.name ? descendants : { ...descendants, related: [] }

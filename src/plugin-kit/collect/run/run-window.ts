@@ -1,5 +1,5 @@
 /** Decides what a run asks for: everything, or the changes since a time. */
-import { earlier } from '../raw/gaps.ts'
+import { earlier } from '../../raw/gaps.ts'
 
 export interface Policy {
   readonly fullSync: boolean
@@ -13,7 +13,7 @@ export interface Policy {
 export type Marks = Readonly<Record<string, number>>
 
 /** The previous run, to which this one adds changes. */
-export interface LastRun {
+interface LastRun {
   /** By the source's clock. */
   readonly sourceStartedAt: Date
   /** By our clock; null if another version made that run. */
