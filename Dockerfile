@@ -4,15 +4,20 @@ FROM node:24-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 COPY web/package.json web/
+COPY traffic/package.json traffic/
 RUN npm ci --include=dev --no-audit --no-fund
 COPY . .
 RUN node scripts/build-package.mjs
 
-# What the server needs at run time. The image has its own Node, so the package that brings one is left out.
+# What the server needs at run time; with --build-arg WITH=traffic, also the clients that traffic switching needs. The image has its
+# own Node, so the package that brings one is left out.
 FROM node:24-bookworm-slim AS packages
+ARG WITH=
 WORKDIR /packages
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --workspaces=false --ignore-scripts --no-audit --no-fund
+COPY traffic/package.json traffic/clients.mjs traffic/
+RUN if [ -n "$WITH" ]; then parts="--workspace=$WITH --include-workspace-root"; else parts=--workspaces=false; fi \
+  && npm ci --omit=dev $parts --ignore-scripts --no-audit --no-fund
 RUN rm -rf node_modules/node node_modules/.bin \
   && npm rebuild --workspaces=false --ignore-scripts=false \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
@@ -29,6 +34,7 @@ RUN apt-get update \
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 WORKDIR /app
 COPY --from=packages /packages/node_modules ./node_modules
+COPY --from=packages /packages/traffic ./traffic
 COPY --from=build /build/dist ./dist
 COPY package.json LICENSE CHANGELOG.md ./
 COPY scripts/weir.mjs scripts/launch.mjs scripts/launch.json scripts/install.mjs scripts/installed-package.mjs scripts/build-web.mjs ./scripts/

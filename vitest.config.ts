@@ -35,7 +35,7 @@ export default defineConfig({
         test: {
           ...SHARED,
           name: 'together',
-          include: ['{src,tests,scripts,bench}/**/*.test.ts'],
+          include: ['{src,traffic,tests,scripts,bench}/**/*.test.ts'],
           exclude: ALONE,
           // To load the server takes longer than most files: a process does it once and runs one file after another.
           isolate: false,

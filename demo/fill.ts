@@ -1,5 +1,5 @@
 /** Does over the API everything that the people of the organisation do with Weir. */
-import { initialPlan } from '../src/traffic/model/init.ts'
+import { initialPlan } from '../traffic/model/init.ts'
 import { configOf, VARIABLES } from './config.ts'
 import type { ServiceStory } from './happenings.ts'
 import { boardName, CATEGORY_FIELD } from './jira.ts'

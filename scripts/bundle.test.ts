@@ -61,7 +61,7 @@ const COMMAND = /^\s*"?([\w-]+)"?: async \(\) => \(await import\("\.\/([^"]+)"\)
 /** Packages that tables need. A server or a worker loads the rest when it has its database. */
 const TABLES = ['commander', 'csv-parse', 'kysely', 'pg', 'pino', 're2js', 'zod']
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  up: [...TABLES, 'croner', 'yaml'],
+  up: [...TABLES, 'croner'],
   collect: [...TABLES, 'croner'],
   metrics: TABLES,
   config: [...TABLES, 'croner', 'yaml'],
@@ -77,7 +77,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   storage: [...TABLES, 'croner'],
   mcp: [...TABLES, 'croner'],
   secrets: TABLES,
-  traffic: [...TABLES, 'yaml'],
+  traffic: ['commander'],
   'new-source': TABLES.filter((name) => name !== 'pg'),
 }
 

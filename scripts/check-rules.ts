@@ -10,7 +10,7 @@ import { findDialect } from './word-rules.ts'
 
 const root = dirname(import.meta.dirname)
 const read = (path: string) => ({ path: path.replaceAll('\\', '/'), text: readFileSync(join(root, path), 'utf8') })
-const files = ['src', 'web', 'tests', 'scripts', 'bench', 'demo']
+const files = ['src', 'traffic', 'web', 'tests', 'scripts', 'bench', 'demo']
   .filter((folder) => existsSync(join(root, folder)))
   .flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

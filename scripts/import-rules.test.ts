@@ -31,11 +31,24 @@ describe('import rules', () => {
     ],
     ['src/dashboards/dora.ts', "import { open } from '../database/open.ts'", 'may not import src/database/open'],
     [
-      'src/traffic/apply.ts',
-      "import { projects } from '../control-plane/projects/projects.ts'",
+      'traffic/apply.ts',
+      "import { projects } from '../src/control-plane/projects/projects.ts'",
       'may not import src/control-plane/projects/projects',
     ],
-    ['src/traffic/apply.ts', "const a = await import('../api/server.ts')", 'may not import src/api/server'],
+    ['traffic/apply.ts', "const a = await import('../src/api/server.ts')", 'may not import src/api/server'],
+    ['traffic/engine/engine.ts', "import { UserError } from '../../src/errors.ts'", 'may not import src/errors'],
+    ['traffic/core.ts', "export { act } from './engine/engine.ts'", 'may not import traffic/engine/engine'],
+    [
+      'src/alerts/send.ts',
+      "const a = await import('../../traffic/model/plan.ts')",
+      'may not import traffic/model/plan',
+    ],
+    [
+      'src/cli/up.ts',
+      "import { watch } from '../../traffic/engine/watch.ts'",
+      'reaches traffic/engine/watch by import()',
+    ],
+    ['src/api/server.ts', "import { all } from './routes/traffic/index.ts'", 'reaches src/api/routes/traffic/index by'],
     [
       'src/control-plane/blueprints/blueprints.ts',
       "import type { Lease } from '../../runner/leases.ts'",
@@ -72,7 +85,7 @@ describe('import rules', () => {
     ['src/api/server.ts', "import pg from 'pg'", 'pg belongs to src/database'],
     ['src/metrics/keys.ts', "import mysql from 'mysql2/promise'", 'mysql2 belongs to src/database'],
     ['src/plugins/jira/plugin.ts', "import { request } from 'undici'", 'undici belongs to src/plugin-kit/http'],
-    ['src/traffic/apply.ts', '\nconst answer = await fetch(url)', 'src/traffic/apply.ts:2: fetch belongs to'],
+    ['traffic/apply.ts', '\nconst answer = await fetch(url)', 'traffic/apply.ts:2: fetch belongs to'],
     ['src/metrics/keys.ts', "if (dialect.name === 'postgres') run()", 'src/metrics/keys.ts:1: engines are named'],
     ['src/main.ts', '// MySQL needs this', 'src/main.ts:1: engines are named'],
     ['src/loose.ts', '', 'src/loose.ts: belongs into a room of src'],
@@ -99,6 +112,10 @@ describe('import rules', () => {
     ['src/plugin-kit/http/client.ts', "import { request } from 'undici'"],
     ['src/runner/runner.ts', "import { states } from '../control-plane/runs/states.ts'"],
     ['src/api/server.ts', "import { runPipeline } from '../runner/run.ts'\nawait api.fetch(url)"],
+    ['src/api/routes/traffic/runs.ts', "import { act } from '../../../../traffic/engine/engine.ts'"],
+    ['src/cli/up.ts', "const a = await import('../../traffic/engine/watch.ts')"],
+    ['traffic/core.ts', "export { UserError } from '../src/errors.ts'"],
+    ['traffic/engine/engine.ts', "import { UserError } from '../core.ts'"],
     ['src/metrics/keys.test.ts', "import { start } from '../../tests/support/servers.ts' // postgres"],
     ['web/app.tsx', "import type { Contract } from '../src/api/contract.ts'\nawait fetch('/ping')"],
     ['tests/fake-jira/fake-jira.ts', ''],
@@ -109,13 +126,13 @@ describe('import rules', () => {
 
   it('refuse a circle of files, types included, and say all of it', () => {
     const files = [
-      { path: 'src/traffic/switch.ts', text: "import { gate } from './gate.ts'" },
-      { path: 'src/traffic/gate.ts', text: "import type { Step } from './step.ts'\nimport { plan } from './plan.ts'" },
-      { path: 'src/traffic/step.ts', text: "export { change } from './switch.ts'" },
-      { path: 'src/traffic/plan.ts', text: "import { parse } from '../basics/yaml.ts'" },
+      { path: 'traffic/switch.ts', text: "import { gate } from './gate.ts'" },
+      { path: 'traffic/gate.ts', text: "import type { Step } from './step.ts'\nimport { plan } from './plan.ts'" },
+      { path: 'traffic/step.ts', text: "export { change } from './switch.ts'" },
+      { path: 'traffic/plan.ts', text: "import { parse } from './core.ts'" },
     ]
     expect(findViolations(files)).toEqual([
-      'src/traffic/switch.ts: imports itself in a circle: src/traffic/switch.ts → src/traffic/gate.ts → src/traffic/step.ts → src/traffic/switch.ts',
+      'traffic/switch.ts: imports itself in a circle: traffic/switch.ts → traffic/gate.ts → traffic/step.ts → traffic/switch.ts',
     ])
     expect(findViolations(files.slice(0, 2))).toEqual([])
   })

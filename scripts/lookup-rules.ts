@@ -4,7 +4,7 @@ import { placeAt, type SourceFile } from './source-file.ts'
 const DECLARED = /\b(?:const|let)\s+\w+\s*:\s*(?:Readonly<)?Record<\s*string\s*,/g
 const ASSERTED_NAME = /\b[A-Z][A-Z_]+\[[^\]]+ as keyof/
 const ASKED_IN = /\bin ([A-Z][A-Z_]{2,})\b/g
-const isRuled = (path: string) => path.startsWith('src/') && !/\.test\.ts$|test-support/.test(path)
+const isRuled = (path: string) => /^(?:src|traffic)\//.test(path) && !/\.test\.ts$|test-support/.test(path)
 
 /** One line for each place that breaks the rule. */
 export function findUnsafeLookups(files: readonly SourceFile[]): string[] {

@@ -5,7 +5,6 @@ import { domainAreas } from '../src/domain/index.ts'
 import { kitTables } from '../src/plugin-kit/define/tables.ts'
 import { plugins } from '../src/plugins/index.ts'
 import { systemTables } from '../src/system/index.ts'
-import * as trafficTables from '../src/traffic/engine/tables.ts'
 import { renderOrigins } from './render-origins.ts'
 
 export const dataModelFile = new URL('../docs/data-model.md', import.meta.url)
@@ -105,7 +104,7 @@ ${columnRows('', common, Object.keys(common))}
     INTRODUCTION,
     commonSection,
     ...Object.entries(domainAreas).map(([area, tables]) => areaSection(area, tables)),
-    areaSection('tables of Weir itself', [...systemTables, ...kitTables, ...Object.values<Table<any>>(trafficTables)]),
+    areaSection('tables of Weir itself', [...systemTables, ...kitTables]),
   ].join('\n')
 }
 

@@ -1,6 +1,6 @@
 /**
  * Prints the parts of an installed Weir as CycloneDX: the packages of package-lock.json, without development tools and packages
- * of the web client. npm lists them, but correctly only for a package that has nothing else, so such a package is made.
+ * of other workspaces. `npm run sbom traffic` prints those of what is added for traffic switching. npm lists them, but correctly only for a package that has nothing else, so such a package is made.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,11 +17,13 @@ function npm(cwd, ...parameters) {
   return stdout
 }
 
-const { name, version, description, license, dependencies } = readJson('package.json')
+const [workspace = '.'] = process.argv.slice(2)
+const { name, version, description, license, dependencies } = readJson(join(workspace, 'package.json'))
+const { workspaces } = readJson('package.json')
 const lock = readJson('package-lock.json')
 const onlyOwn = { name, version, license, dependencies }
 lock.packages = Object.fromEntries(
-  Object.entries({ ...lock.packages, '': onlyOwn }).filter(([path, { link }]) => path !== 'web' && !link),
+  Object.entries({ ...lock.packages, '': onlyOwn }).filter(([path, { link }]) => !workspaces.includes(path) && !link),
 )
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-sbom-'))

@@ -88,7 +88,7 @@ export const findDialect = (files: readonly SourceFile[]): string[] =>
       )
     })
 
-const FOR_USERS = /^(?:src|web)\/(?!.*\.test\.tsx?$)/
+const FOR_USERS = /^(?:src|traffic|web)\/(?!.*\.test\.tsx?$)/
 /** Names and fixed words have fewer words. Statements for the database stand in other quotation marks. */
 const isSentence = (text: string) => /^['"]\S+(?: \S+){3}/.test(text)
 

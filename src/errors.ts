@@ -5,9 +5,12 @@ export class UserError extends Error {
   override readonly name: string = 'UserError'
   /** The HTTP status if the error reaches the API. */
   readonly status: number
-  constructor(message: string, options: { status?: number; cause?: unknown } = {}) {
+  /** Programs get this besides the message. */
+  readonly data: unknown
+  constructor(message: string, options: { status?: number; data?: unknown; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.status = options.status ?? 400
+    this.data = options.data ?? null
   }
 }
 

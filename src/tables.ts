@@ -4,14 +4,7 @@ import { domainTables } from './domain/index.ts'
 import { kitTables } from './plugin-kit/define/tables.ts'
 import { plugins } from './plugins/index.ts'
 import { systemTables } from './system/index.ts'
-import * as trafficTables from './traffic/engine/tables.ts'
 
 export const allTables: readonly AnyTable[] = [
-  ...new Set([
-    ...domainTables,
-    ...systemTables,
-    ...kitTables,
-    ...plugins.flatMap(({ tables }) => tables),
-    ...Object.values<AnyTable>(trafficTables),
-  ]),
+  ...new Set([...domainTables, ...systemTables, ...kitTables, ...plugins.flatMap(({ tables }) => tables)]),
 ]

@@ -13,7 +13,7 @@ import { usedSignIns } from '../src/system/access.ts'
 import { pipelines, subtasks, tasks } from '../src/system/pipelines.ts'
 import { blueprints, projects } from '../src/system/projects.ts'
 import { restores } from '../src/system/state.ts'
-import { trafficJournal, trafficSwitches } from '../src/traffic/engine/tables.ts'
+import { trafficJournal, trafficSwitches } from '../src/system/traffic.ts'
 
 /** Never called. A line per room that queries. */
 function refused(queries: Queries, database: Database) {

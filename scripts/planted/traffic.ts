@@ -2,7 +2,7 @@ import type { Plot } from './plot.ts'
 
 export const traffic: readonly Plot[] = [
   {
-    file: 'src/traffic/model/action.ts',
+    file: 'traffic/model/action.ts',
     tests: ['tests/traffic/pure.test.ts', 'tests/traffic/lint.test.ts'],
     defects: [
       ['weight: weights.current },', 'weight: weights.target },'],
@@ -21,8 +21,8 @@ export const traffic: readonly Plot[] = [
     ],
   },
   {
-    file: 'src/traffic/model/health-check.ts',
-    tests: ['src/traffic/model/health-check.test.ts'],
+    file: 'traffic/model/health-check.ts',
+    tests: ['traffic/model/health-check.test.ts'],
     defects: [
       ["(mirrored.protocolVersion === 'GRPC') === (targetGroup.protocolVersion === 'GRPC')", 'true'],
       ["isGrpc ? '12' : '200'", "isGrpc ? '200' : '12'"],

@@ -50,7 +50,7 @@ const FRAMEWORK: Readonly<Record<string, string>> = byName({
 export function failureOf(error: unknown, database: Database): Failure {
   const known = error instanceof UserError || error instanceof UnavailableError ? error : database.explain(error)
   if (known) {
-    const { data = null } = known as { data?: unknown }
+    const data = known instanceof UserError ? known.data : null
     const body = { ...envelope(false, redact(publicMessageOf(known)), data), causes: causesOf(known) }
     const wait = known instanceof UnavailableError && { retryAfterSeconds: known.retryAfterSeconds }
     return { status: known.status, body, ...wait }

@@ -147,7 +147,7 @@ export async function createServer({ config, control, log, ...others }: ServerDe
   const description = installDescription(api, config)
   await api.register(async (routes) => {
     const typed = routes as Api
-    coreRoutes(typed, context)
+    await coreRoutes(typed, context)
     sourceRoutes(typed, context)
     descriptionRoutes(typed, description)
   })

@@ -9,11 +9,10 @@ import { clockTrouble } from '../runner/health.ts'
 import { startLogRetention } from '../runner/log-retention.ts'
 import { startRetention } from '../runner/retention/retention.ts'
 import { startTracing } from '../telemetry/events/tracing.ts'
-import { engineOn } from '../traffic/engine/connect.ts'
-import { startWatch } from '../traffic/engine/watch.ts'
 import { openControl } from './control.ts'
 import { closeOwnFolders, startOwnRunner } from './runner.ts'
 import { createRuntime, untilStopped, withDatabase } from './runtime.ts'
+import { watchSwitches } from './watch-switches.ts'
 import { welcome } from './welcome.ts'
 
 export const up = new Command('up')
@@ -44,9 +43,7 @@ export const up = new Command('up')
         const server = await createServer({ config, control, log, measures, standstill })
         const runner = await startOwnRunner(config, control, url, standstill.told)
         standstill.start()
-        const watch = startWatch(engineOn(database), (id, err) =>
-          log.warn({ err, switch: id }, 'cannot watch a switch'),
-        )
+        const watch = await watchSwitches(database, log, say)
         const alerts = followAlerts({ ...control.context, publicUrl: publicUrlOf(config) })
         const logs = startLogRetention(control.context, config.logRetentionDays)
         const retention = startRetention(control.context, config)
@@ -63,7 +60,7 @@ export const up = new Command('up')
           retention.stop()
           await server.close()
           await alerts.stop()
-          await watch.stop()
+          await watch?.stop()
           await runner.stop()
           await watching.stop()
         }

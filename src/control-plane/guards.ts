@@ -10,10 +10,8 @@ import { type Queries, selectRows } from './store.ts'
 
 /** Carries what prevents the change: blueprints and projects, or scopes. */
 export class ConflictError extends UserError {
-  readonly data: unknown
   constructor(message: string, data: unknown = null) {
-    super(message, { status: 409 })
-    this.data = data
+    super(message, { status: 409, data })
   }
 }
 

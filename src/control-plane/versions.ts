@@ -6,12 +6,11 @@ import { equalTo, type Queries, selectRows, type Where } from './store.ts'
 
 /** Carries the current record with secrets masked. */
 export class ChangedError extends UserError {
-  readonly data: unknown
   constructor(what: string, current: unknown) {
     super(`${what} was changed by somebody else since you read it: look at what changed, then save again.`, {
       status: 412,
+      data: current,
     })
-    this.data = current
   }
 }
 

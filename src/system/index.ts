@@ -9,9 +9,22 @@ import * as pipelines from './pipelines.ts'
 import * as projects from './projects.ts'
 import * as runs from './runs.ts'
 import * as state from './state.ts'
+import * as traffic from './traffic.ts'
 import * as workers from './workers.ts'
 
-const modules = [projects, pipelines, runs, state, access, deliveries, alerts, dashboards, workers, groups]
+const modules = [
+  projects,
+  pipelines,
+  runs,
+  state,
+  access,
+  deliveries,
+  alerts,
+  dashboards,
+  workers,
+  groups,
+  traffic,
+]
 
 type TablesIn<Module> = Module extends unknown ? Module[keyof Module] : never
 declare module '../database/kysely.ts' {

@@ -1,8 +1,8 @@
 /** Findings of generated requests: every value has a checked form and length, and names of prototypes match nothing. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../src/config-as-code/document.ts'
-import { lintText } from '../../src/traffic/lint/text.ts'
-import { initialPlan } from '../../src/traffic/model/init.ts'
+import { lintText } from '../../traffic/lint/text.ts'
+import { initialPlan } from '../../traffic/model/init.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 import { upload } from './support/upload.ts'

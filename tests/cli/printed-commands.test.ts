@@ -34,7 +34,7 @@ const printed = [
   'README.md',
   'CONTRIBUTING.md',
   ...globSync('docs/**/*.md', { cwd: root }),
-  ...globSync('src/**/*.ts', { cwd: root, exclude: (path) => path.endsWith('.test.ts') }),
+  ...globSync('{src,traffic}/**/*.ts', { cwd: root, exclude: (path) => path.endsWith('.test.ts') }),
 ].flatMap(printedIn)
 
 /** Returns the words to type: without comments, redirections and the rest of the sentence. */

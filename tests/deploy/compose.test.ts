@@ -9,7 +9,7 @@ import { defaultPort, isCommand, isPinnedImage, isSecretName, isSetting, read, r
 
 interface Service {
   readonly image: string
-  readonly build?: string
+  readonly build?: object
   readonly profiles?: readonly string[]
   readonly command?: string | readonly string[]
   readonly env_file?: readonly string[]

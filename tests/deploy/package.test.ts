@@ -7,9 +7,9 @@ import {
   globSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -17,6 +17,7 @@ import { join, posix } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import packageFile from '../../package.json' with { type: 'json' }
 import lock from '../../package-lock.json' with { type: 'json' }
+import trafficFile from '../../traffic/package.json' with { type: 'json' }
 import webFile from '../../web/package.json' with { type: 'json' }
 import { type RunningCommand, startCommand } from '../support/command.ts'
 import { freePort } from '../support/servers.ts'
@@ -79,6 +80,7 @@ const packageOf = (name: string) => name.split('/', name.startsWith('@') ? 2 : 1
 describe('the package', () => {
   it('is private until somebody decides otherwise, and its version is that of the changelog', () => {
     expect(packageFile.private).toBe(true)
+    expect(trafficFile).toMatchObject({ private: true, version })
     const headings = [...read('CHANGELOG.md').matchAll(/^## (\S+)/gm)].map(([, heading]) => heading)
     // Changes for the next version are above the last version.
     expect(headings.find((heading) => heading !== 'Unreleased')).toBe(version)
@@ -99,9 +101,14 @@ describe('the package', () => {
       expect(existsSync(join(root, path)), path).toBe(true)
   })
 
-  it('needs at run time only its own dependencies, and none of the web client', () => {
-    const files = globSync('src/**/*.ts', { cwd: root }).filter((path) => !/\.test\.ts$|fixtures|testing/.test(path))
-    const own = Object.keys(packageFile.dependencies)
+  it.each([
+    ['src', []],
+    ['traffic', [trafficFile.name, ...Object.keys(trafficFile.dependencies)]],
+  ])('needs at run time for %s only its own dependencies, and none of the web client', (folder, added) => {
+    const files = globSync(`${folder}/**/*.ts`, { cwd: root }).filter(
+      (path) => !/\.test\.ts$|fixtures|testing/.test(path),
+    )
+    const own = [...Object.keys(packageFile.dependencies), ...added]
     const development = Object.keys(packageFile.devDependencies)
     const used = new Set(
       files
@@ -143,26 +150,33 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Packs a copy, so that nothing changes in the repository. */
-function pack(): string {
+/** Packs a copy, so that nothing changes in the repository. Returns Weir, and what is added for traffic switching. */
+function pack(): readonly [string, string] {
   chmodSync(folder, 0o755)
   const copy = join(folder, 'copy')
   for (const path of repositoryFiles())
     cpSync(join(root, path), join(copy, path), { recursive: true, verbatimSymlinks: true })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-  execFileSync('npm', ['pack', '--pack-destination', folder], { cwd: copy, stdio: ['ignore', 'ignore', 'inherit'] })
-  return join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) as string)
+  for (const part of [[], ['--workspace', 'traffic']])
+    execFileSync('npm', ['pack', ...part, '--pack-destination', folder], {
+      cwd: copy,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+  return [join(folder, `weir-${version}.tgz`), join(folder, `weir-traffic-${version}.tgz`)]
 }
 
 if (process.env.FULL_SIZE === 'true') {
   it('installed into an empty folder, `npx weir up` works there', { timeout: 15 * 60_000 }, async () => {
-    const tarball = pack()
+    const [tarball, traffic] = pack()
     const empty = join(folder, 'empty')
     mkdirSync(empty)
     // Packages in npm's cache are not downloaded again. Their scripts do not run, as in newer versions of npm.
     const options = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
-    execFileSync('npm', ['install', tarball, ...options], { cwd: empty, stdio: ['ignore', 'ignore', 'inherit'] })
-    expect(existsSync(join(empty, 'node_modules/react'))).toBe(false)
+    const install = (file: string) =>
+      execFileSync('npm', ['install', file, ...options], { cwd: empty, stdio: ['ignore', 'ignore', 'inherit'] })
+    install(tarball)
+    for (const name of ['react', '@aws-sdk', '@kubernetes', 'weir-traffic'])
+      expect(existsSync(join(empty, 'node_modules', name)), name).toBe(false)
 
     const port = await freePort()
     const environment = { ...process.env, PORT: String(port), DATA_FOLDER: '', DB_URL: '', NODE_ENV: '' }
@@ -175,5 +189,19 @@ if (process.env.FULL_SIZE === 'true') {
     expect(existsSync(join(empty, '.weir/postgres'))).toBe(true)
     const doctor = execFileSync('npx', ['weir', 'doctor'], { cwd: empty, env: environment, encoding: 'utf8' })
     expect(doctor).toContain('tables are in place')
+
+    const contexts = () => get('/v1/traffic-contexts')
+    expect(await contexts()).toContain('Traffic switching is not installed')
+    await server.stop()
+    install(traffic)
+    const kubeconfig = join(empty, 'kubeconfig')
+    writeFileSync(kubeconfig, 'contexts: [{ name: old, context: { cluster: old, user: me } }]\n')
+    server = startCommand(
+      ['npx', 'weir', 'up'],
+      { cwd: empty, env: { ...environment, KUBECONFIG: kubeconfig } },
+      /weir: ready at/,
+    )
+    await server.ready
+    expect(JSON.parse(await contexts())).toEqual(['old'])
   })
 }

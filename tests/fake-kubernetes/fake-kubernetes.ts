@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parse } from 'yaml'
-import { bindingSchema, ingressSchema } from '../../src/traffic/model/manifests.ts'
+import { bindingSchema, ingressSchema } from '../../traffic/model/manifests.ts'
 
 type Fields = Record<string, any>
 

@@ -4,8 +4,8 @@ import { afterAll, expect, it } from 'vitest'
 import { createHeavyWork } from '../../src/api/heavy/heavy-work.ts'
 import { inTurns } from '../../src/api/stream.ts'
 import { NOBODY } from '../../src/control-plane/audit/record.ts'
-import { lintText } from '../../src/traffic/lint/text.ts'
-import { simulate } from '../../src/traffic/render/simulate.ts'
+import { lintText } from '../../traffic/lint/text.ts'
+import { simulate } from '../../traffic/render/simulate.ts'
 import { SHOP_YAML, shopPlan } from '../traffic/support/shop.ts'
 
 const heavy = createHeavyWork()
@@ -105,9 +105,9 @@ it('a simulation is bounded: steps of a day, and all that its limits allow', () 
 
 it('heavy work leaves this thread free, keeps its errors, and ends', async () => {
   await expect(heavy.run('planFromText', 'name: x')).rejects.toMatchObject({
-    name: 'TrafficError',
+    name: 'UserError',
     status: 422,
-    findings: expect.arrayContaining([expect.objectContaining({ code: 'TS-Y02' })]),
+    data: { trouble: 'invalid', findings: expect.arrayContaining([expect.objectContaining({ code: 'TS-Y02' })]) },
   })
   const plan = await heavy.run('planFromText', SHOP_YAML)
   expect(plan).toEqual(shopPlan())

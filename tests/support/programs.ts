@@ -43,7 +43,7 @@ export const sourcesOfPrograms = (): string[] => [
   'node_modules/.package-lock.json',
   'scripts/bundle.ts',
   'scripts/bundled-name.ts',
-  ...['src', 'tests'].flatMap((folder) =>
+  ...['src', 'traffic', 'tests'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((path) => /\.(?:ts|mjs|json)$/.test(path) && !path.endsWith('.test.ts'))
       .map((path) => join(folder, path))

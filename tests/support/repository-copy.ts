@@ -15,6 +15,7 @@ const COPIED = [
   'biome.json',
   '.gitignore',
   'src',
+  'traffic',
   'scripts',
   'tests',
   'docs',
@@ -57,7 +58,7 @@ export function copyRepository(): RepositoryCopy {
     run,
     read: (path) => readFileSync(join(folder, path), 'utf8'),
     compile(...paths) {
-      for (const file of globSync('{src,tests,scripts,demo}/**/*.ts', { cwd: folder })) {
+      for (const file of globSync('{src,traffic,tests,scripts,demo}/**/*.ts', { cwd: folder })) {
         if (paths.some((path) => file === path || file.startsWith(`${path}/`))) continue
         const text = readFileSync(join(folder, file), 'utf8')
         if (!text.startsWith(UNCHECKED)) write(file, UNCHECKED + text)

@@ -1,7 +1,7 @@
 /** An abort removes everything of the switch and keeps everything that others need. */
 import { expect, test } from 'vitest'
-import { createSwitch } from '../../src/traffic/engine/store.ts'
-import type { Plan } from '../../src/traffic/model/plan.ts'
+import { createSwitch } from '../../traffic/engine/store.ts'
+import type { Plan } from '../../traffic/model/plan.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { setStage } from './support/stage.ts'
 

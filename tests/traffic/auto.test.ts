@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { approve } from '../../src/traffic/engine/engine.ts'
-import { switchStatus } from '../../src/traffic/engine/status.ts'
-import { startWatch, tick } from '../../src/traffic/engine/watch.ts'
+import { approve } from '../../traffic/engine/engine.ts'
+import { switchStatus } from '../../traffic/engine/status.ts'
+import { startWatch, tick } from '../../traffic/engine/watch.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { setStage } from './support/stage.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startWatch, tick } from '../../src/traffic/engine/watch.ts'
+import { startWatch, tick } from '../../traffic/engine/watch.ts'
 import { ElbError } from '../fake-aws/fake-elbv2.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { setStage } from './support/stage.ts'

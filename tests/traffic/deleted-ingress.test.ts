@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { actionKey } from '../../src/traffic/model/action.ts'
+import { actionKey } from '../../traffic/model/action.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { setStage } from './support/stage.ts'
 import type { Routes } from './support/world.ts'

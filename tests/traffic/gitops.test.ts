@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import type { KyselyPlugin } from 'kysely'
 import { afterEach, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
-import { act } from '../../src/traffic/engine/engine.ts'
-import type { SwitchRow } from '../../src/traffic/engine/store.ts'
-import { planColumns } from '../../src/traffic/engine/stored-plan.ts'
-import { tick } from '../../src/traffic/engine/watch.ts'
-import type { Plan } from '../../src/traffic/model/plan.ts'
+import { act } from '../../traffic/engine/engine.ts'
+import type { SwitchRow } from '../../traffic/engine/store.ts'
+import { planColumns } from '../../traffic/engine/stored-plan.ts'
+import { tick } from '../../traffic/engine/watch.ts'
+import type { Plan } from '../../traffic/model/plan.ts'
 import { describeOneDatabase } from '../support/databases.ts'
 import {
   type Build,
@@ -294,8 +294,8 @@ describeOneDatabase('a switch through a repository', (database) => {
     while (!existsSync(held)) await new Promise((resolve) => setTimeout(resolve, 5))
     // Act like another process, which has its own copy of the repository.
     vi.resetModules()
-    const { act: actElsewhere } = await import('../../src/traffic/engine/engine.ts')
-    const { connect } = await import('../../src/traffic/engine/connect.ts')
+    const { act: actElsewhere } = await import('../../traffic/engine/engine.ts')
+    const { connect } = await import('../../traffic/engine/connect.ts')
     const elsewhere = { ...stage.engine, connect }
     expect((await actElsewhere(elsewhere, row.id, { action: 'rollback', actor: 'bob' })).state).toBe('rolled-back')
     writeFileSync(free, '')

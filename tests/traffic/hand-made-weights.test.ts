@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { tick } from '../../src/traffic/engine/watch.ts'
+import { tick } from '../../traffic/engine/watch.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { setStage } from './support/stage.ts'
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { actionKey, type ForwardAction } from '../../src/traffic/model/action.ts'
-import type { RoutePlan } from '../../src/traffic/model/plan.ts'
-import { renderPhase } from '../../src/traffic/render/render.ts'
-import { simulate } from '../../src/traffic/render/simulate.ts'
+import { actionKey, type ForwardAction } from '../../traffic/model/action.ts'
+import type { RoutePlan } from '../../traffic/model/plan.ts'
+import { renderPhase } from '../../traffic/render/render.ts'
+import { simulate } from '../../traffic/render/simulate.ts'
 import { hasHaproxy, startProxy, type WeightedProxy } from './support/haproxy.ts'
 import { shopPlan } from './support/shop.ts'
 

@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { SwitchRow } from '../../src/traffic/engine/store.ts'
-import { TrafficError } from '../../src/traffic/model/finding.ts'
+import type { SwitchRow } from '../../traffic/engine/store.ts'
+import { TrafficError } from '../../traffic/model/finding.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { agree } from './support/agree.ts'
 import { type History, operation, pathOf, perform, targetWeights } from './support/history.ts'

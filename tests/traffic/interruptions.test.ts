@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { refuseEdits, submitPlan } from '../../src/traffic/engine/submit-plan.ts'
-import { startWatch, tick } from '../../src/traffic/engine/watch.ts'
+import { refuseEdits, submitPlan } from '../../traffic/engine/submit-plan.ts'
+import { startWatch, tick } from '../../traffic/engine/watch.ts'
 import { ElbError } from '../fake-aws/fake-elbv2.ts'
 import { describeOneDatabase } from '../support/databases.ts'
 import { setStage, withGates } from './support/stage.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type Code, RULES } from '../../src/traffic/model/finding.ts'
-import { parsePlan } from '../../src/traffic/model/plan.ts'
+import { type Code, RULES } from '../../traffic/model/finding.ts'
+import { parsePlan } from '../../traffic/model/plan.ts'
 import { actionsCases } from './lint-cases/actions.ts'
 import { liveCases } from './lint-cases/live.ts'
 import { namesCases } from './lint-cases/names.ts'

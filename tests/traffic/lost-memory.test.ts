@@ -1,7 +1,7 @@
 /** Somebody overwrites the stored routes of a switch by hand. */
 import { expect, test } from 'vitest'
-import { describeSwitch, listSwitches, type SwitchRow } from '../../src/traffic/engine/store.ts'
-import { tick } from '../../src/traffic/engine/watch.ts'
+import { describeSwitch, listSwitches, type SwitchRow } from '../../traffic/engine/store.ts'
+import { tick } from '../../traffic/engine/watch.ts'
 import { describeOneDatabase } from '../support/databases.ts'
 import { setStage, withGates } from './support/stage.ts'
 import { ZONE } from './support/world.ts'

@@ -1,9 +1,9 @@
 /** Plans and manifests with a value of any kind in any place give findings and never a crash. */
 import { expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { lintText } from '../../src/traffic/lint/text.ts'
-import { diffManifests } from '../../src/traffic/render/diff.ts'
-import { manifestsOf, renderPhase } from '../../src/traffic/render/render.ts'
+import { lintText } from '../../traffic/lint/text.ts'
+import { diffManifests } from '../../traffic/render/diff.ts'
+import { manifestsOf, renderPhase } from '../../traffic/render/render.ts'
 import { SHOP_YAML, shopPlan } from './support/shop.ts'
 
 const FEW: readonly unknown[] = [{ toString: 1, valueOf: 1 }, null, 'constructor']

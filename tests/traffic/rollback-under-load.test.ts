@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { rollbackAction } from '../../src/traffic/model/action.ts'
+import { rollbackAction } from '../../traffic/model/action.ts'
 import { describeOneDatabase } from '../support/databases.ts'
 import { hasHaproxy, startProxy } from './support/haproxy.ts'
 import { setStage } from './support/stage.ts'

@@ -4,17 +4,17 @@ import { expect, test } from 'vitest'
 import { describeStatus } from '../../src/cli/traffic/status-text.ts'
 import { migrate, schemaVersions } from '../../src/database/migrate.ts'
 import { FIRST_LISTED } from '../../src/database/schema-versions.ts'
-import { EFFECTS, journalSentence } from '../../src/traffic/engine/journal-words.ts'
-import { reverseSwitch } from '../../src/traffic/engine/reverse.ts'
-import { switchStatus } from '../../src/traffic/engine/status.ts'
-import { describeSwitch, type SwitchRow } from '../../src/traffic/engine/store.ts'
+import { EFFECTS, journalSentence } from '../../traffic/engine/journal-words.ts'
+import { reverseSwitch } from '../../traffic/engine/reverse.ts'
+import { switchStatus } from '../../traffic/engine/status.ts'
+import { describeSwitch, type SwitchRow } from '../../traffic/engine/store.ts'
 import { ElbError } from '../fake-aws/fake-elbv2.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { setStage } from './support/stage.ts'
 
 test('every effect has words of its own', () => {
-  const folder = new URL('../../src/traffic/', import.meta.url)
-  const names = globSync('{effects,engine,gitops}/*.ts', { cwd: folder })
+  const folder = new URL('../../traffic/', import.meta.url)
+  const names = globSync('{effects,engine,gates,gitops}/*.ts', { cwd: folder })
     .filter((file) => !file.endsWith('.test.ts'))
     .flatMap((file) =>
       [...readFileSync(new URL(file, folder), 'utf8').matchAll(/\bname: '([a-z]+(?:-[a-z]+)*)',?\n/g)].map(

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { traffic } from '../../src/cli/traffic.ts'
+import { trafficCommands } from '../../src/cli/traffic/commands.ts'
 import { ElbError } from '../fake-aws/fake-elbv2.ts'
 import { describeOneDatabase } from '../support/databases.ts'
 import { setStage } from './support/stage.ts'
@@ -15,7 +15,7 @@ const sources = (folder: string): readonly { readonly path: string; readonly tex
     .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts') && !OF_OTHER_TOOLS.has(path))
     .map((path) => ({ path, text: readFileSync(join(ROOT, folder, path), 'utf8') }))
 
-const flagsOf = new Map(traffic.commands.map((each) => [each.name(), new Set(each.options.map(({ long }) => long))]))
+const flagsOf = new Map(trafficCommands.map((each) => [each.name(), new Set(each.options.map(({ long }) => long))]))
 const allFlags = new Set([...flagsOf.values()].flatMap((flags) => [...flags]))
 
 /** Returns commands and flags in a text that the command line does not have. */
@@ -39,7 +39,7 @@ describe('commands and flags', () => {
   })
 
   test('in the messages of the sources are those of the command line', () => {
-    const files = [...sources('src/traffic'), ...sources('src/cli/traffic')]
+    const files = [...sources('traffic'), ...sources('src/cli/traffic')]
     expect(files.length).toBeGreaterThan(60)
     for (const { path, text } of files) expect(unknownIn(text), path).toEqual([])
   })

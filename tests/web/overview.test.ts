@@ -1,6 +1,6 @@
 /** The first page, and the list of traffic switches. */
 import { expect, it } from 'vitest'
-import { initialPlan } from '../../src/traffic/model/init.ts'
+import { initialPlan } from '../../traffic/model/init.ts'
 import { describeClient, LONGEST_MS } from './support/client.ts'
 
 describeClient('the overview', (client) => {

@@ -59,11 +59,16 @@ export function Empty({ title, children, action }: EmptyProps) {
   )
 }
 
+const TITLES: ReadonlyMap<number, string> = new Map([
+  [404, 'This no longer exists'],
+  [501, 'This is not installed'],
+])
+
 export function Failure({ error, again }: { readonly error: Error; readonly again?: () => void }) {
-  const isGone = error instanceof Refused && error.status === 404
+  const title = (error instanceof Refused && TITLES.get(error.status)) || 'This could not be shown'
   return (
     <section className="card" role="alert" style={{ borderColor: 'var(--bad)' }}>
-      <h2 style={{ marginBottom: 6 }}>{isGone ? 'This no longer exists' : 'This could not be shown'}</h2>
+      <h2 style={{ marginBottom: 6 }}>{title}</h2>
       <p className="quiet" style={{ marginBottom: again ? 12 : 0 }}>
         {error.message}
       </p>

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { Refused } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Empty, Moment, Page } from '../parts/parts.tsx'
@@ -12,12 +13,14 @@ const EVERY_MS = 5_000
 export function TrafficList() {
   const isOperator = useMay('operator')
   const switches = useQuery({ ...question('GET /v1/traffic-switches'), refetchInterval: EVERY_MS })
+  const isMissing = switches.error instanceof Refused && switches.error.status === 501
   return (
     <Page
       title="Traffic"
       says="Moves from one cluster to another, step by step, and how far each is."
       actions={
-        isOperator && (
+        isOperator &&
+        !isMissing && (
           <Button component={Link} to="/traffic/new">
             New switch
           </Button>

@@ -1,7 +1,6 @@
 /** Runs heavy work outside the thread that answers requests: with few threads, a short queue, and limits for everything. */
 import { Worker } from 'node:worker_threads'
 import { UnavailableError, UserError } from '../../errors.ts'
-import { TrafficError } from '../../traffic/model/finding.ts'
 import type { JobName, Jobs } from './jobs.ts'
 import type { Failure, FromWorker, ToWorker } from './worker.ts'
 
@@ -36,11 +35,10 @@ const tooMuch = (what: 'long' | 'much memory') =>
 const busy = (why: string) => new UnavailableError(`${why}: try again in a few seconds.`)
 const stopping = () => busy('The server stops')
 
-function errorOf({ message, status, trouble, findings, retryAfterSeconds }: Failure): Error {
+function errorOf({ message, status, data, retryAfterSeconds }: Failure): Error {
   if (status === undefined) return new Error(message)
   if (retryAfterSeconds !== undefined) return new UnavailableError(message, { retryAfterSeconds })
-  if (trouble === undefined) return new UserError(message, { status })
-  return new TrafficError(trouble, message, { status, findings: findings ?? [] })
+  return new UserError(message, { status, data })
 }
 
 /** Computing time in milliseconds, since the thread started. */

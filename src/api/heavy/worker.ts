@@ -1,8 +1,7 @@
 /** A thread that does one heavy job after another. */
 import { parentPort } from 'node:worker_threads'
 import { messageOf, RecordError, UnavailableError, UserError } from '../../errors.ts'
-import { TrafficError, type Trouble } from '../../traffic/model/finding.ts'
-import { type JobName, jobs, load } from './jobs.ts'
+import { type JobName, loadJob } from './jobs.ts'
 
 export interface ToWorker {
   readonly job: JobName
@@ -20,15 +19,14 @@ export interface Failure {
   readonly status?: number
   /** Set if the client should try again after this time and is not at fault. */
   readonly retryAfterSeconds?: number
-  readonly trouble?: Trouble
-  readonly findings?: TrafficError['findings']
+  /** The data that programs get besides the message. */
+  readonly data?: unknown
 }
 
 function failureOf(error: unknown): Failure {
   // An error loses its class on the way out of the thread.
   const { message, status } = error as UserError
-  if (error instanceof TrafficError) return { message, status, trouble: error.trouble, findings: error.findings }
-  if (error instanceof UserError) return { message, status }
+  if (error instanceof UserError) return { message, status, data: error.data }
   if (error instanceof UnavailableError) {
     return { message: error.publicMessage, status, retryAfterSeconds: error.retryAfterSeconds }
   }
@@ -41,10 +39,10 @@ function failureOf(error: unknown): Failure {
 parentPort?.on('message', async ({ job, args }: ToWorker) => {
   let answer: FromWorker
   try {
-    await load(job)
+    const act = await loadJob(job)
     const { user, system } = process.threadCpuUsage()
     parentPort?.postMessage({ computedBefore: (user + system) / 1000 } satisfies FromWorker)
-    answer = { value: await (jobs[job] as (...args: readonly unknown[]) => unknown)(...args) }
+    answer = { value: await act(...args) }
   } catch (error) {
     answer = { failure: failureOf(error) }
   }

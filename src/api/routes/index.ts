@@ -39,12 +39,11 @@ import { serviceReportRoutes } from './service-report.ts'
 import { sharedDashboardRoutes } from './shared-dashboards.ts'
 import { storeRoutes } from './store.ts'
 import { systemRoutes } from './system.ts'
-import { trafficRoutes } from './traffic.ts'
-import { trafficRunRoutes } from './traffic-runs.ts'
-import { trafficSurveyRoutes } from './traffic-survey.ts'
+import { trafficRoutes } from './traffic-door.ts'
 import { webClientRoutes } from './web-client.ts'
 
-const CORE: readonly Routes[] = [
+/** The order is that of the description. */
+const coreOf = (traffic: Routes): readonly Routes[] => [
   systemRoutes,
   ownMeasureRoutes,
   webClientRoutes,
@@ -63,9 +62,7 @@ const CORE: readonly Routes[] = [
   domainRowRoutes,
   auditRoutes,
   configAsCodeRoutes,
-  trafficRoutes,
-  trafficRunRoutes,
-  trafficSurveyRoutes,
+  traffic,
   answerRoutes,
   metricRoutes,
   fourKeyRoutes,
@@ -85,8 +82,8 @@ const CORE: readonly Routes[] = [
   mineRoutes,
 ]
 
-export function coreRoutes(api: Api, context: ApiContext): void {
-  for (const routes of CORE) routes(api, context)
+export async function coreRoutes(api: Api, context: ApiContext): Promise<void> {
+  for (const routes of coreOf(await trafficRoutes())) routes(api, context)
 }
 
 /** Adds the routes that every data source has, from its own description, and the routes that a plugin defines itself. */

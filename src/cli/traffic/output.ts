@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { CredentialsRefused, TrafficError, type Trouble } from '../../../traffic/model/finding.ts'
 import { messageOf, RetryableError } from '../../errors.ts'
-import { CredentialsRefused, TrafficError, type Trouble } from '../../traffic/model/finding.ts'
 
 /** Documented in docs/traffic.md; pipelines depend on them. */
 export const EXIT: Readonly<Record<Trouble, number>> = { invalid: 2, gate: 3, conflict: 4, timeout: 5 }

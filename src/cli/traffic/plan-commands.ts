@@ -1,16 +1,14 @@
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { parseAllDocuments } from 'yaml'
-import { counted } from '../../basics/counted.ts'
-import { writeUserFolder } from '../../basics/user-file.ts'
-import { connect } from '../../traffic/engine/connect.ts'
-import { planFromText } from '../../traffic/lint/require-plan.ts'
-import { lintText } from '../../traffic/lint/text.ts'
-import { describeFinding, errorsIn, type Finding, TrafficError } from '../../traffic/model/finding.ts'
-import { initialPlan, PLACEHOLDERS, PRESETS } from '../../traffic/model/init.ts'
-import type { Plan } from '../../traffic/model/plan.ts'
-import { chart } from '../../traffic/render/chart.ts'
-import { describeDifference, diffSides } from '../../traffic/render/diff.ts'
+import { connect } from '../../../traffic/engine/connect.ts'
+import { planFromText } from '../../../traffic/lint/require-plan.ts'
+import { lintText } from '../../../traffic/lint/text.ts'
+import { describeFinding, errorsIn, type Finding, TrafficError } from '../../../traffic/model/finding.ts'
+import { initialPlan, PLACEHOLDERS, PRESETS } from '../../../traffic/model/init.ts'
+import type { Plan } from '../../../traffic/model/plan.ts'
+import { chart } from '../../../traffic/render/chart.ts'
+import { describeDifference, diffSides } from '../../../traffic/render/diff.ts'
 import {
   joinFiles,
   manifestsOf,
@@ -18,9 +16,11 @@ import {
   type RenderedFile,
   readmeOfPhases,
   renderPhase,
-} from '../../traffic/render/render.ts'
-import { simulate } from '../../traffic/render/simulate.ts'
-import { liveManifests } from '../../traffic/vendors/live-manifests.ts'
+} from '../../../traffic/render/render.ts'
+import { simulate } from '../../../traffic/render/simulate.ts'
+import { liveManifests } from '../../../traffic/vendors/live-manifests.ts'
+import { counted } from '../../basics/counted.ts'
+import { writeUserFolder } from '../../basics/user-file.ts'
 import { FORCE } from '../force.ts'
 import { EXIT, guarded, print, printJson, readText } from './output.ts'
 

@@ -1,5 +1,5 @@
-import { healthWords, type SwitchStatus } from '../../traffic/engine/status.ts'
-import type { describeSwitch } from '../../traffic/engine/store.ts'
+import { healthWords, type SwitchStatus } from '../../../traffic/engine/status.ts'
+import type { describeSwitch } from '../../../traffic/engine/store.ts'
 
 type Described = Pick<ReturnType<typeof describeSwitch>, 'id' | 'problem' | 'actions'>
 

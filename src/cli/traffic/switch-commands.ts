@@ -1,15 +1,14 @@
 import { userInfo } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
-import type { Database } from '../../database/database.ts'
-import { EffectTimeout } from '../../traffic/engine/bring-about.ts'
-import { connect } from '../../traffic/engine/connect.ts'
-import { act, approve } from '../../traffic/engine/engine.ts'
-import type { Engine, Request } from '../../traffic/engine/engine-types.ts'
-import { journalSentence } from '../../traffic/engine/journal-words.ts'
-import { preview } from '../../traffic/engine/preview.ts'
-import { reverseSwitch } from '../../traffic/engine/reverse.ts'
-import { switchStatus } from '../../traffic/engine/status.ts'
+import { EffectTimeout } from '../../../traffic/engine/bring-about.ts'
+import { connect } from '../../../traffic/engine/connect.ts'
+import { act, approve } from '../../../traffic/engine/engine.ts'
+import type { Engine, Request } from '../../../traffic/engine/engine-types.ts'
+import { journalSentence } from '../../../traffic/engine/journal-words.ts'
+import { preview } from '../../../traffic/engine/preview.ts'
+import { reverseSwitch } from '../../../traffic/engine/reverse.ts'
+import { switchStatus } from '../../../traffic/engine/status.ts'
 import {
   describeSwitch,
   findSwitch,
@@ -19,11 +18,12 @@ import {
   noSwitch,
   SwitchBusy,
   type SwitchRow,
-} from '../../traffic/engine/store.ts'
-import { draftOf, editsOf, refuseEdits, submitPlan } from '../../traffic/engine/submit-plan.ts'
-import { planFromText } from '../../traffic/lint/require-plan.ts'
-import { TrafficError } from '../../traffic/model/finding.ts'
-import { ACTIONS, type Action, isOver } from '../../traffic/model/state.ts'
+} from '../../../traffic/engine/store.ts'
+import { draftOf, editsOf, refuseEdits, submitPlan } from '../../../traffic/engine/submit-plan.ts'
+import { planFromText } from '../../../traffic/lint/require-plan.ts'
+import { TrafficError } from '../../../traffic/model/finding.ts'
+import { ACTIONS, type Action, isOver } from '../../../traffic/model/state.ts'
+import type { Database } from '../../database/database.ts'
 import { guarded, print, printJson, readText } from './output.ts'
 import { describeStatus } from './status-text.ts'
 

@@ -1,5 +1,5 @@
 /** Lint cases about actions. */
-import type { Code } from '../../../src/traffic/model/finding.ts'
+import type { Code } from '../../../traffic/model/finding.ts'
 import { ACTION, ARN, action, annotate, type Case, ingress, ok, plan } from './support.ts'
 
 export const actionsCases = {

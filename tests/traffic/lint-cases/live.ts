@@ -1,7 +1,7 @@
 /** Lint cases about the live state. */
 
-import { lintHealth } from '../../../src/traffic/lint/live.ts'
-import type { Code } from '../../../src/traffic/model/finding.ts'
+import { lintHealth } from '../../../traffic/lint/live.ts'
+import type { Code } from '../../../traffic/model/finding.ts'
 import { annotate, type Case, live, ok } from './support.ts'
 
 export const liveCases = {

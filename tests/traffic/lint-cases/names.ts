@@ -1,5 +1,5 @@
 /** Lint cases about hosts, records and routes. */
-import type { Code } from '../../../src/traffic/model/finding.ts'
+import type { Code } from '../../../traffic/model/finding.ts'
 import { type Case, ok, plan, record, route53, routes } from './support.ts'
 
 export const namesCases = {

@@ -1,5 +1,5 @@
 /** Lint cases about ports, target groups, networks, bindings and groups of Ingresses. */
-import type { Code } from '../../../src/traffic/model/finding.ts'
+import type { Code } from '../../../traffic/model/finding.ts'
 import { ARN, action, annotate, binding, type Case, CURRENT, ingress, live, ok, plan } from './support.ts'
 
 export const objectsCases = {

@@ -1,5 +1,5 @@
 /** Lint cases about a plan as a whole: gates, git, clusters, names, manifests. */
-import type { Code } from '../../../src/traffic/model/finding.ts'
+import type { Code } from '../../../traffic/model/finding.ts'
 import { annotate, type Case, inBranch, ingress, metricGate, ok, plan, routes, throughGit } from './support.ts'
 
 export const plansCases = {

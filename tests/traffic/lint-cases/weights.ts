@@ -1,6 +1,6 @@
 /** Lint cases about form, weights and stickiness. */
-import type { Code } from '../../../src/traffic/model/finding.ts'
-import { parsePlan } from '../../../src/traffic/model/plan.ts'
+import type { Code } from '../../../traffic/model/finding.ts'
+import { parsePlan } from '../../../traffic/model/plan.ts'
 import { SHOP_YAML } from '../support/shop.ts'
 import { ACTION, ARN, action, annotate, type Case, ingress, ok, plan, routes } from './support.ts'
 

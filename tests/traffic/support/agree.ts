@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { describeStatus } from '../../../src/cli/traffic/status-text.ts'
-import { switchStatus } from '../../../src/traffic/engine/status.ts'
-import { describeSwitch, type SwitchRow } from '../../../src/traffic/engine/store.ts'
-import { isOver } from '../../../src/traffic/model/state.ts'
+import { switchStatus } from '../../../traffic/engine/status.ts'
+import { describeSwitch, type SwitchRow } from '../../../traffic/engine/store.ts'
+import { isOver } from '../../../traffic/model/state.ts'
 import type { setStage } from './stage.ts'
 
 /** States in which nothing is under way. Reports must say so. */

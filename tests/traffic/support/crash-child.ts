@@ -6,9 +6,9 @@
  */
 import type { KyselyPlugin } from 'kysely'
 import { openDatabase } from '../../../src/database/open.ts'
-import type { Outside } from '../../../src/traffic/effects/effect.ts'
-import { connect } from '../../../src/traffic/engine/connect.ts'
-import { act } from '../../../src/traffic/engine/engine.ts'
+import type { Outside } from '../../../traffic/effects/effect.ts'
+import { connect } from '../../../traffic/engine/connect.ts'
+import { act } from '../../../traffic/engine/engine.ts'
 
 const [url, id, request, moment, spared] = process.argv.slice(2) as [string | undefined, string, string, string, string]
 let isWritten = false

@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ForwardAction } from '../../../src/traffic/model/action.ts'
+import type { ForwardAction } from '../../../traffic/model/action.ts'
 import { freePort } from '../../support/servers.ts'
 
 export const HAPROXY = '/usr/sbin/haproxy'

@@ -1,4 +1,4 @@
-import type { Plan, RoutePlan } from '../../../src/traffic/model/plan.ts'
+import type { Plan, RoutePlan } from '../../../traffic/model/plan.ts'
 
 /** The places of routes. They include every relation that two routes can have. */
 const PLACES = {

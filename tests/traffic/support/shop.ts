@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { parsePlan, type RoutePlan } from '../../../src/traffic/model/plan.ts'
+import { parsePlan, type RoutePlan } from '../../../traffic/model/plan.ts'
 
 export const SHOP_YAML = readFileSync(new URL('../fixtures/shop.yaml', import.meta.url), 'utf8')
 

@@ -1,6 +1,6 @@
 /** Fills a server so that every page has content: collects once from the fake GitHub, by the API alone. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { initialPlan } from '../../../src/traffic/model/init.ts'
+import { initialPlan } from '../../../traffic/model/init.ts'
 import type { LiveServer } from '../../api/support/live-server.ts'
 import { DEFAULT_TOKEN } from '../../fake-github/fake-github.ts'
 import { startOrganisation } from '../../support/organisation.ts'
