@@ -15,7 +15,7 @@ import { joinServers } from '../src/runner/servers.ts'
 import { CIPHERTEXTS, createSecrets, type Secrets } from '../src/secrets.ts'
 import { sealedColumns } from '../src/stored-ciphertexts.ts'
 import { runCli, startCli } from './support/cli.ts'
-import { describeEachDatabase } from './support/databases.ts'
+import { describeOneDatabase } from './support/databases.ts'
 
 const TOKEN = 'planted-token-of-a-connection'
 const PASSWORD = 'planted-password-of-a-clone'
@@ -24,7 +24,7 @@ const NEW = 'the new passphrase of this server'
 const newFolder = () => mkdtempSync(join(tmpdir(), 'weir-key-'))
 const fileIn = (dataFolder: string) => join(dataFolder, 'encryption-key')
 
-describeEachDatabase('the encryption key', (test) => {
+describeOneDatabase('the encryption key', (test) => {
   const forget = () => test.database.kysely.deleteFrom('_weir_encryption_keys').execute()
   async function empty(): Promise<void> {
     await forget()

@@ -1,7 +1,7 @@
 /** Access control: keys, tokens, sign-in, forged requests, limits. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { cookieHeader, cookiesOf } from './support/cookies.ts'
 import { type FakeProvider, startFakeProvider } from './support/fake-provider.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
@@ -9,7 +9,7 @@ import { startTestApi, type TestApi } from './support/test-api.ts'
 const REFUSED = { success: false, message: expect.any(String) }
 const TOKEN = 'an-access-token-for-tests'
 
-describeOneDatabase('access', (test) => {
+describeOneWithTables('access', (test) => {
   describe('without AUTH', () => {
     let api: TestApi
     beforeAll(async () => {

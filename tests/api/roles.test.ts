@@ -11,7 +11,7 @@ import { createLog } from '../../src/log.ts'
 import { openCsv } from '../../src/plugin-kit/push/csv.ts'
 import { compilePattern } from '../../src/user-patterns.ts'
 import { parseYaml } from '../../src/yaml.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const ADMIN = 'the-token-of-an-admin'
@@ -29,7 +29,7 @@ const AUTH_TOKENS = [
 ].join(',')
 const PLAN = [[{ plugin: 'org', subtasks: [], options: {} }]]
 
-describeEachDatabase('roles', (test) => {
+describeEachWithTables('roles', (test) => {
   let api: TestApi
   const as = async (token: string, method: string, url: string, body?: unknown) =>
     api.ask(method, url, body, { headers: { authorization: `Bearer ${token}` } })

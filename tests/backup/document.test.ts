@@ -8,7 +8,7 @@ import { writeBackup } from '../../src/backup/write-backup.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { blocksOf } from '../documents/blocks.ts'
 import { openShell, type Shell } from '../documents/shell.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { databasesOf, type Engine } from '../support/servers.ts'
 import { type FakeS3, startFakeS3 } from './support/fake-s3.ts'
 import { fill, KEY, newFolder } from './support/varied-rows.ts'
@@ -29,7 +29,7 @@ async function contentOf(url: string): Promise<string[]> {
   return gunzipSync(readFileSync(file)).toString().split('\n')
 }
 
-describeEachDatabase('the page about backups', (test) => {
+describeOneDatabase('the page about backups', (test) => {
   let store: FakeS3
   let shell: Shell
   let other: { url: string; drop(): Promise<void> } | undefined

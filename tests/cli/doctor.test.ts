@@ -10,12 +10,12 @@ import { prepareDatabase } from '../../src/prepare-database.ts'
 import { checkApiKeys, checkSchedule, clockTrouble } from '../../src/runner/health.ts'
 import { createSecrets } from '../../src/secrets.ts'
 import { runCli } from '../support/cli.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 
 const SECRET = 'a key that is only used in tests'
 const dataFolder = mkdtempSync(join(tmpdir(), 'weir-doctor-'))
 
-describeEachDatabase('the doctor', (test) => {
+describeOneWithTables('the doctor', (test) => {
   const services = () =>
     createControlPlane({
       database: test.database,

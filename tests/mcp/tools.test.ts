@@ -13,7 +13,7 @@ import { fourKeys, metrics } from '../../src/metrics/index.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { calculate } from '../metrics/calculate.ts'
 import { DAY, plantOrganisation, START } from '../metrics/organisation.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { programEnvironment, programFile } from '../support/programs.ts'
 
 const STEPS = 30
@@ -30,7 +30,7 @@ const TOOLS = [
   'read_series',
 ]
 
-describeOneDatabase('assistants', (test) => {
+describeOneWithTables('assistants', (test) => {
   let api: TestApi
   let address: string
   let names: string[]

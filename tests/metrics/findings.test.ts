@@ -9,7 +9,7 @@ import { boardIssues, issues } from '../../src/domain/ticket.ts'
 import { pipelines } from '../../src/system/pipelines.ts'
 import { blueprintScopes, blueprints } from '../../src/system/projects.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { map, pipeline } from './workbench.ts'
 
 const deployed = (environment: string, count: number): TableRow[] =>
@@ -37,7 +37,7 @@ const ticket = (id: string, original_type: string): TableRow[] => [
   boardIssues.row({ board_id: 'board', issue_id: id }),
 ]
 
-describeEachDatabase('what an explanation has seen', (test) => {
+describeEachWithTables('what an explanation has seen', (test) => {
   let api: TestApi
   const explain = async (metric: string, project: string) => {
     const { status, body } = await api.ask('GET', `/v1/metrics/${metric}/explanation?project=${project}`)

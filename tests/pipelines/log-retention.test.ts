@@ -18,12 +18,12 @@ import { removeOldLogs } from '../../src/runner/log-retention.ts'
 import { logFolder } from '../../src/runner/task-log.ts'
 import { createTaskLog } from '../../src/runner/write-log.ts'
 import { pipelines } from '../../src/system/pipelines.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 
 const NOW = new Date('2026-06-01T00:00:00Z')
 const daysAgo = (days: number) => new Date(NOW.getTime() - days * 24 * 3_600_000)
 
-describeEachDatabase('logs of pipelines', (test) => {
+describeEachWithTables('logs of pipelines', (test) => {
   let dataFolder: string
   beforeAll(async () => {
     await prepareDatabase(test.database)

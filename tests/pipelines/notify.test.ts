@@ -7,10 +7,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createControlPlane } from '../../src/create-control-plane.ts'
 import { createLog } from '../../src/log.ts'
 import { createNotify } from '../../src/runner/notify.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { inProcess, paint, prepareTestDatabase, testControl, testRunner, until } from './support/test-control.ts'
 
-describeEachDatabase('notifications', (test) => {
+describeOneDatabase('notifications', (test) => {
   let server: Server
   const heard: { status: string; isSigned: boolean }[] = []
   beforeAll(async () => {

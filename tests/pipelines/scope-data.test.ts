@@ -4,12 +4,12 @@ import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
 import { circleci } from '../../src/plugins/circleci/plugin.ts'
 import { prepareDatabase } from '../../src/prepare-database.ts'
 import { type FakeCircleci, startFakeCircleci, TOKEN } from '../plugin-kit/fake-circleci.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 
 const OPTIONS = { connectionId: 1, projectSlug: 'github/acme/web' }
 
-describeEachDatabase('deleted data of a scope', (test) => {
+describeEachWithTables('deleted data of a scope', (test) => {
   let fake: FakeCircleci
   beforeAll(async () => {
     await prepareDatabase(test.database)

@@ -1,7 +1,6 @@
 /** The tests that every plugin gets: fixtures of raw records become rows, and a fake vendor is collected over HTTP. */
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { testConnection } from '../../src/control-plane/test-connection.ts'
 import type { Database } from '../../src/database/database.ts'
@@ -14,7 +13,8 @@ import type { RemoteEntry } from '../../src/plugin-kit/spec/remote-scopes.ts'
 import { connectionSettings, openAwaitedClient } from '../../src/plugin-kit/task/connection.ts'
 import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { allTables } from '../../src/tables.ts'
-import { describeEachDatabase, type TestDatabase } from './databases.ts'
+import { describeOneWithTables, type TestDatabase } from './databases.ts'
+import { emptyTables } from './empty-tables.ts'
 import type { FakeSource } from './fake-source.ts'
 import { runSubtask } from './run-subtask.ts'
 
@@ -58,7 +58,7 @@ const specOf = ({ name, source }: Plugin): PluginSpec => {
 
 async function prepare(database: Database, plugin: Plugin, { scope }: Scope, connection: Values): Promise<void> {
   const spec = specOf(plugin)
-  for (const { name } of tablesWith(plugin)) await sql`delete from ${sql.table(name)}`.execute(database.kysely)
+  await emptyTables(database, tablesWith(plugin))
   const { connections } = settingsTables(spec)
   await write(database, [connections.row({ id: CONNECTION, name: 'test', ...connection })])
   const row = spec.scope.table.row({ connection_id: CONNECTION, ...scope })
@@ -106,7 +106,7 @@ async function remoteScopes(database: Database, plugin: Plugin): Promise<readonl
 
 /** Checks each file of a `fixtures` folder: the raw records must become the given rows. */
 export function describeFixtures(plugin: Plugin, folder: string): void {
-  describeEachDatabase(`${plugin.name}: raw records`, (test: TestDatabase) => {
+  describeOneWithTables(`${plugin.name}: raw records`, (test: TestDatabase) => {
     beforeAll(() => migrate(test.database, tablesWith(plugin)))
     it.each(globSync('*.json', { cwd: folder }).map((file) => basename(file)))(
       'of %s become its rows',
@@ -131,7 +131,7 @@ export function describeFixtures(plugin: Plugin, folder: string): void {
 
 /** Collects from a fake of the vendor twice, and once more after a refusal. */
 export function describeVendor({ plugin, connection, start, remote, rows, ...scope }: VendorCase): void {
-  describeEachDatabase(`${plugin.name}: a fake vendor`, (test: TestDatabase) => {
+  describeOneWithTables(`${plugin.name}: a fake vendor`, (test: TestDatabase) => {
     const steps = ['collect', 'extract', 'convert']
     let fake: FakeSource
     beforeAll(async () => {

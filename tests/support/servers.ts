@@ -17,8 +17,8 @@ import { mysqlProgram } from './mysql-program.ts'
 export interface TestServer {
   /** The administrator's address of a database that tests leave alone. */
   readonly url: string
-  /** Creates an empty database and returns its address. */
-  createDatabase(name?: string): Promise<string>
+  /** Creates a database and returns its address. It is empty, or on PostgreSQL a copy of `template` if that is given. */
+  createDatabase(name?: string, template?: string): Promise<string>
   dropDatabase(url: string): Promise<void>
   /** Stops the server as an administrator would, and starts it again at the same address. */
   restart(): Promise<void>
@@ -182,8 +182,8 @@ export function databasesOf(engine: Engine, url: string): Omit<TestServer, 'rest
   const run = runStatement[engine]
   return {
     url,
-    createDatabase: async (name = `test_${randomBytes(6).toString('hex')}`) => {
-      await run(url, `create database ${name}`)
+    createDatabase: async (name = `test_${randomBytes(6).toString('hex')}`, template) => {
+      await run(url, `create database ${name}${template ? ` template ${template} strategy file_copy` : ''}`)
       const created = new URL(url)
       created.pathname = `/${name}`
       return created.href

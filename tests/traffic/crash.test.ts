@@ -10,7 +10,7 @@ import { connect } from '../../src/traffic/engine/connect.ts'
 import { act } from '../../src/traffic/engine/engine.ts'
 import type { Request } from '../../src/traffic/engine/engine-types.ts'
 import { createSwitch, getSwitch, journalOf, type SwitchRow } from '../../src/traffic/engine/store.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startWorld, type World } from './support/world.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-crash-'))
@@ -39,7 +39,7 @@ const LONGEST_MS = 900_000
 /** Each engine tests one moment of death. Together they cover every moment that differs. */
 const MOMENTS = ['after', 'before-result']
 
-describeEachDatabase('killed and started again', (database) => {
+describeEachWithTables('killed and started again', (database) => {
   const moment = MOMENTS.shift()!
   let world: World
   beforeAll(() => prepareDatabase(database.database))

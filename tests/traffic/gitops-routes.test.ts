@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { reversePlan } from '../../src/traffic/engine/reverse.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import type { FakeCluster } from './support/fake-kubernetes.ts'
 import { type GitRemote, kustomized, manifestsBelow, startGitRemote, startReconciler } from './support/git-remote.ts'
 import type { RouteName } from './support/many-routes.ts'
@@ -15,7 +15,7 @@ const NAMES: readonly RouteName[] = ['web', 'cart', 'media']
 const PROPOSAL = 'weir/shop-web'
 const MULTI_CLUSTER = 'alb.ingress.kubernetes.io/multi-cluster-target-group'
 
-describeOneDatabase('several routes through a repository', (database) => {
+describeOneWithTables('several routes through a repository', (database) => {
   const stage = setStage(database)
   const { go, now } = stage
   let remote: GitRemote

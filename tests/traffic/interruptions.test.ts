@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { refuseEdits, submitPlan } from '../../src/traffic/engine/submit-plan.ts'
 import { startWatch, tick } from '../../src/traffic/engine/watch.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { ElbError } from './support/fake-elbv2.ts'
 import { setStage, withGates } from './support/stage.ts'
 
-describeOneDatabase('in the middle of a switch', (database) => {
+describeOneWithTables('in the middle of a switch', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now, journal } = stage
 

@@ -9,12 +9,12 @@ import { createSwitch, describeSwitch, getSwitch, journalOf, type SwitchRow } fr
 import { tick } from '../../src/traffic/engine/watch.ts'
 import { actionKey } from '../../src/traffic/model/action.ts'
 import type { RoutePlan } from '../../src/traffic/model/plan.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { putEnvironmentBack } from '../support/environment.ts'
 import { ElbError } from './support/fake-elbv2.ts'
 import { startWorld, type World } from './support/world.ts'
 
-describeEachDatabase('traffic switch', (database) => {
+describeEachWithTables('traffic switch', (database) => {
   let world: World
   let clock: Date
   let engine: Engine

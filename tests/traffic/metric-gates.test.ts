@@ -4,7 +4,7 @@ import { tick } from '../../src/traffic/engine/watch.ts'
 import { gateSchema } from '../../src/traffic/model/gate-schema.ts'
 import type { Plan } from '../../src/traffic/model/plan.ts'
 import { openMetrics } from '../../src/traffic/vendors/metrics.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { type FakeCloudWatch, startFakeCloudWatch } from './support/fake-cloudwatch.ts'
 import { hasPrometheus, startPrometheus } from './support/prometheus.ts'
 import { setStage } from './support/stage.ts'
@@ -61,7 +61,7 @@ describe('a verdict from periods', () => {
   })
 })
 
-describeOneDatabase('gates on CloudWatch', (database) => {
+describeOneWithTables('gates on CloudWatch', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now, journal } = stage
   let cloudWatch: FakeCloudWatch

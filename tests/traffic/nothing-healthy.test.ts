@@ -4,7 +4,7 @@ import { tick } from '../../src/traffic/engine/watch.ts'
 import { planFromText } from '../../src/traffic/lint/require-plan.ts'
 import { initialPlan, PRESETS } from '../../src/traffic/model/init.ts'
 import type { RoutePlan } from '../../src/traffic/model/plan.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { ElbError } from './support/fake-elbv2.ts'
 import { setStage } from './support/stage.ts'
 
@@ -16,7 +16,7 @@ test('every preset says what happens when a step fails', () => {
       if (weights.target > 0) expect([preset, onFail]).toEqual([preset, 'rollback'])
 })
 
-describeEachDatabase('a share of the traffic for a target without any healthy pod', (database) => {
+describeOneWithTables('a share of the traffic for a target without any healthy pod', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now, journal } = stage
   const pauses = (plan: RoutePlan) => {

@@ -6,11 +6,11 @@ import type { Request } from '../../src/traffic/engine/engine-types.ts'
 import { switchStatus } from '../../src/traffic/engine/status.ts'
 import { createSwitch, type SwitchRow } from '../../src/traffic/engine/store.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { ElbError } from './support/fake-elbv2.ts'
 import { setStage, times } from './support/stage.ts'
 
-describeOneDatabase('rollback always wins', (database) => {
+describeOneWithTables('rollback always wins', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now, journal, edit, setAction, setWeights } = stage
 

@@ -6,7 +6,7 @@ import type { SwitchRow } from '../../src/traffic/engine/store.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
 import { ownersIn, registryNames } from '../../src/traffic/model/external-dns.ts'
 import type { Plan } from '../../src/traffic/model/plan.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { startFakeDns } from './support/fake-dns.ts'
 import { Route53Error } from './support/fake-route53.ts'
 import { dying } from './support/history.ts'
@@ -42,7 +42,7 @@ describe('what external-dns calls its own', () => {
   })
 })
 
-describeOneDatabase('the record is moved by us', (database) => {
+describeOneWithTables('the record is moved by us', (database) => {
   const stage = setStage(database)
   const { start, go, now, journal } = stage
   const records = () => stage.world.route53.of(ZONE, HOST)

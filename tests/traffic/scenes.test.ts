@@ -4,13 +4,13 @@ import { judgeGates } from '../../src/traffic/engine/gate-verdicts.ts'
 import { preview } from '../../src/traffic/engine/preview.ts'
 import { createSwitch } from '../../src/traffic/engine/store.ts'
 import { startWatch, tick } from '../../src/traffic/engine/watch.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { ElbError } from './support/fake-elbv2.ts'
 import { setStage, times, withGates } from './support/stage.ts'
 
 const PREFIX = 'alb.ingress.kubernetes.io/'
 
-describeOneDatabase('at three in the morning', (database) => {
+describeOneWithTables('at three in the morning', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now, edit } = stage
   const guardsNow = () => [...stage.world.elb.rules.values()].find(({ arn }) => arn.endsWith('/web/0/0'))!.guards

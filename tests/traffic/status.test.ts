@@ -8,7 +8,7 @@ import { EFFECTS, journalSentence } from '../../src/traffic/engine/journal-words
 import { reverseSwitch } from '../../src/traffic/engine/reverse.ts'
 import { switchStatus } from '../../src/traffic/engine/status.ts'
 import { describeSwitch, type SwitchRow } from '../../src/traffic/engine/store.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { ElbError } from './support/fake-elbv2.ts'
 import { setStage } from './support/stage.ts'
 
@@ -25,7 +25,7 @@ test('every effect has words of its own', () => {
   expect(names.filter((name) => !(name in EFFECTS))).toEqual([])
 })
 
-describeEachDatabase('how a switch stands', (database) => {
+describeOneWithTables('how a switch stands', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now, setWeights } = stage
   const look = async (row: SwitchRow) => switchStatus(stage.engine, await now(row))

@@ -23,7 +23,7 @@ import { describeCheck, preflightReport } from '../../src/traffic/survey/preflig
 import { openBalancer } from '../../src/traffic/vendors/balancer.ts'
 import { openCluster } from '../../src/traffic/vendors/cluster.ts'
 import { startTestApi } from '../api/support/test-api.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { putEnvironmentBack } from '../support/environment.ts'
 import { programEnvironment, programFile } from '../support/programs.ts'
 import { ElbError } from './support/fake-elbv2.ts'
@@ -516,7 +516,7 @@ describe('the command line', () => {
     })
 })
 
-describeOneDatabase('over the API', (database) => {
+describeOneWithTables('over the API', (database) => {
   test('import makes the plan of a switch, and preflight reports on it', async () => {
     await start()
     await answer((_request, response) => void response.end('hello'))

@@ -7,13 +7,13 @@ import { preview } from '../../src/traffic/engine/preview.ts'
 import { describeSwitch } from '../../src/traffic/engine/store.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
 import { contextNames } from '../../src/traffic/vendors/cluster.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { ElbError } from './support/fake-elbv2.ts'
 import { setStage, withGates } from './support/stage.ts'
 
 const PREFIX = 'alb.ingress.kubernetes.io/'
 
-describeOneDatabase('a rollback that meets trouble', (database) => {
+describeOneWithTables('a rollback that meets trouble', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now, journal, edit, setAction } = stage
   const ruleNow = () => [...stage.world.elb.rules.values()].find(({ arn }) => arn.endsWith('/web/0/0'))!

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { traffic } from '../../src/cli/traffic.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { ElbError } from './support/fake-elbv2.ts'
 import { setStage } from './support/stage.ts'
 
@@ -52,7 +52,7 @@ describe('commands and flags', () => {
   })
 })
 
-describeOneDatabase('messages with a way out', (database) => {
+describeOneWithTables('messages with a way out', (database) => {
   const stage = setStage(database)
   const { start, go, shift } = stage
   const run = async (...args: readonly string[]) => {

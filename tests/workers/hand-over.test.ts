@@ -7,11 +7,11 @@ import { selectRows } from '../../src/control-plane/store.ts'
 import { servers } from '../../src/system/runs.ts'
 import { taskRuns } from '../../src/system/workers.ts'
 import { until } from '../pipelines/support/test-control.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { type FakeFleet, startFakeFleet } from './support/fake-fleet.ts'
 import { addBoards, type Fleet, LEASE_MS, type Member, openFleet } from './support/fleet.ts'
 
-describeEachDatabase('tasks of workers are handed over', (test) => {
+describeOneWithTables('tasks of workers are handed over', (test) => {
   let vendor: FakeFleet
   let fleet: Fleet
   let server: Member

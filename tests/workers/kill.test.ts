@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { isFinished } from '../../src/control-plane/states.ts'
 import { until } from '../pipelines/support/test-control.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { type FakeFleet, startFakeFleet } from './support/fake-fleet.ts'
 import { addBoards, type Fleet, type Member, openFleet } from './support/fleet.ts'
 
@@ -12,7 +12,7 @@ const WORKERS = isFull ? 4 : 3
 const KILLS = isFull ? 12 : 3
 const CONCURRENCY = 4
 
-describeEachDatabase('workers that are killed', (test) => {
+describeEachWithTables('workers that are killed', (test) => {
   let vendor: FakeFleet
   let fleet: Fleet
 
