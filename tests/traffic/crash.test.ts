@@ -16,7 +16,7 @@ import { startWorld, type World } from './support/world.ts'
 const folder = mkdtempSync(join(tmpdir(), 'weir-crash-'))
 const program = join(folder, 'crash-child.js')
 
-// Bundled into one file instead of two thousand, because dozens of processes are started from it.
+// Bundled into a few files instead of two thousand, because dozens of processes are started from it.
 beforeAll(async () => {
   await build({
     configFile: false,
@@ -26,7 +26,6 @@ beforeAll(async () => {
       ssr: fileURLToPath(new URL('support/crash-child.ts', import.meta.url)),
       outDir: folder,
       target: 'esnext',
-      rolldownOptions: { output: { codeSplitting: false } },
     },
   })
   spawnSync(process.execPath, [program], { env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'cache') } })
