@@ -9,7 +9,7 @@ import { LongestFirst } from './tests/support/longest-first.ts'
 const ALONE = [
   'src/plugin-kit/http/address-guard.test.ts',
   'tests/cli/printed-commands.test.ts',
-  'tests/plugin-kit/source-clock.test.ts',
+  'src/plugin-kit/collect/source-clock.test.ts',
 ]
 /** They move the clock forward, so they share a process with each other only. */
 const MOVED = ['tests/convergence/**/*.test.ts']

@@ -1,10 +1,16 @@
 /**
  * The statements of the DORA overview for one of many projects, compared with the floor of the same run: for each statement, a
  * plain read of the stored rows that it uses. A second database with half as many projects shows that other projects do not
- * slow down a project's dashboard.
+ * slow down a project's dashboard. Then the dashboard itself in a browser: how long until its data is on the screen, and whether
+ * a page that stays open and asks again and again grows. `--minutes 60` gives the last of these its hour.
  */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { type RawBuilder, sql } from 'kysely'
+import { ensureWebBuilt } from '../scripts/build-web.mjs'
 import { panelsOf } from '../src/dashboards/dashboard.ts'
 import { dora } from '../src/dashboards/definitions/dora.ts'
 import { readPanel } from '../src/dashboards/read.ts'
@@ -13,12 +19,17 @@ import { migrate } from '../src/database/migrate.ts'
 import { openDatabase } from '../src/database/open.ts'
 import { metricNamed } from '../src/metrics/index.ts'
 import type { Material } from '../src/metrics/metric.ts'
-import { REFERENCE } from '../src/metrics/policy.ts'
+import { REFERENCE } from '../src/metrics/policy/policy.ts'
 import { allTables } from '../src/tables.ts'
-import { startTestMariadb, startTestPostgres, type TestServer } from '../tests/support/servers.ts'
+import { startCli } from '../tests/support/cli.ts'
+import { startTestMariadb, startTestPostgres } from '../tests/support/servers.ts'
+import { openBrowser } from '../tests/web/support/browser.ts'
 import { FROM, nameOf, plantRows, SIZES, TO } from './support/dashboard-rows.ts'
+import { growthOf, stopwatch } from './support/on-screen.ts'
 
 const ROUNDS = 15
+/** Projects whose dashboard is opened in the browser. */
+const SCREENS = 5
 
 type Floor = (project: number) => RawBuilder<unknown>
 
@@ -54,8 +65,8 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 const median = (values: readonly number[]) => values.toSorted((one, other) => one - other)[values.length >> 1] as number
 
-async function prepare(server: TestServer, projects: number): Promise<Database> {
-  const database = await openDatabase(await server.createDatabase())
+async function prepare(url: string, projects: number): Promise<Database> {
+  const database = await openDatabase(url)
   await migrate(database, allTables)
   await plantRows(database, projects)
   for (const table of [
@@ -70,16 +81,60 @@ async function prepare(server: TestServer, projects: number): Promise<Database> 
   return database
 }
 
+async function measureScreen(url: string, minutes: number): Promise<string> {
+  const dataFolder = mkdtempSync(join(tmpdir(), 'weir-bench-dashboards-'))
+  await ensureWebBuilt()
+  const cli = startCli(['up'], { DB_URL: url, PORT: '0', DATA_FOLDER: dataFolder, LOGGING_LEVEL: 'warn' })
+  const browser = await openBrowser()
+  try {
+    const [, server = ''] = await cli.saw(/ready at (http:\S+)/)
+    const query = (project: number) =>
+      new URLSearchParams({ from: FROM.toISOString(), to: TO.toISOString(), 'var-project': nameOf(project) })
+    const address = (project: number) => `${server}/dashboards/dora?${query(project)}`
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+    const { timeOf, timeOfEmpty } = await stopwatch(context)
+    const times = { own: [] as number[], empty: [] as number[] }
+    for (let project = 0; project < SCREENS; project++) {
+      times.own.push(await timeOf(address(project)))
+      times.empty.push(await timeOfEmpty(`${server}/ping`))
+    }
+    await context.close()
+    const growth = await growthOf(browser, {
+      addresses: [address(0)],
+      minutes,
+      meanwhile: async ([page]) => {
+        await page?.getByRole('button', { name: 'Refresh now' }).click()
+        await sleep(1000)
+      },
+    })
+    const [own, empty] = [median(times.own), median(times.empty)]
+    return (
+      `dashboards, on the screen: ${own.toFixed(0)} ms (ratio ${(own / empty).toFixed(2)} to an empty page of the same server, ` +
+      `heap ${growth.toFixed(2)} times as large after ${minutes} minutes of asking again)`
+    )
+  } finally {
+    await browser.close()
+    cli.kill('SIGTERM')
+    await cli.ended
+    rmSync(dataFolder, { recursive: true, force: true })
+  }
+}
+
 export async function run(rest: string[]): Promise<void> {
   const { values } = parseArgs({
     args: rest,
-    options: { projects: { type: 'string', default: '1000' }, engine: { type: 'string', default: 'postgres' } },
+    options: {
+      projects: { type: 'string', default: '1000' },
+      engine: { type: 'string', default: 'postgres' },
+      minutes: { type: 'string', default: '0.5' },
+    },
   })
   const projects = Number(values.projects)
   const server = await (values.engine === 'postgres' ? startTestPostgres : startTestMariadb)()
   try {
-    const half = await prepare(server, projects / 2)
-    const whole = await prepare(server, projects)
+    const half = await prepare(await server.createDatabase(), projects / 2)
+    const url = await server.createDatabase()
+    const whole = await prepare(url, projects)
     const read = (database: Database, panel: ReturnType<typeof panelsOf>[number], project: number) =>
       readPanel(database, dora, panel, {
         from: FROM,
@@ -111,12 +166,13 @@ export async function run(rest: string[]): Promise<void> {
       sums.half += median(times.half)
       sums.floor += floor
     }
+    await Promise.all([half.close(), whole.close()])
+    console.log(await measureScreen(url, Number(values.minutes)))
     const pullRequests = ((projects * SIZES.pullRequests) / 1e6).toFixed(1)
     console.log(
       `dashboards: ${sums.whole.toFixed(0)} ms (ratio ${(sums.whole / sums.floor).toFixed(2)} to the floor, ` +
         `doubling the projects takes ${(sums.whole / sums.half).toFixed(2)} times as long; ${projects} projects, ${pullRequests} million pull requests, ${values.engine})`,
     )
-    await Promise.all([half.close(), whole.close()])
   } finally {
     await server.stop()
   }

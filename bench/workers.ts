@@ -1,8 +1,8 @@
 /** Tasks that mostly wait for their source: how much faster two and four workers are than one. */
 import { openDatabase } from '../src/database/open.ts'
+import { startFakeFleet } from '../tests/fake-fleet/fake-fleet.ts'
 import { until } from '../tests/pipelines/support/test-control.ts'
 import { type Engine, missing, start } from '../tests/support/servers.ts'
-import { startFakeFleet } from '../tests/workers/support/fake-fleet.ts'
 import { addBoards, openFleet } from '../tests/workers/support/fleet.ts'
 
 /** The tasks of one worker at a time, each with one request under way. */

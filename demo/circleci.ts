@@ -1,5 +1,5 @@
 /** Tells the fake CircleCI what it built. */
-import { type FakeCircleci, startFakeCircleci } from '../tests/plugin-kit/fake-circleci.ts'
+import { type FakeCircleci, startFakeCircleci } from '../tests/fake-circleci/fake-circleci.ts'
 import type { Build, Change, ServiceStory } from './happenings.ts'
 import { BUILD_JOBS, jobsOf } from './jobs.ts'
 import { OWNER } from './organisation.ts'

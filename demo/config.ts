@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
+import { TOKEN } from '../tests/fake-circleci/fake-circleci.ts'
 import { DEFAULT_TOKEN } from '../tests/fake-github/fake-github.ts'
-import { USER } from '../tests/jira/fake-jira.ts'
-import { TOKEN } from '../tests/plugin-kit/fake-circleci.ts'
+import { USER } from '../tests/fake-jira/fake-jira.ts'
 import { slugOf } from './circleci.ts'
 import type { ServiceStory } from './happenings.ts'
 import { boardName, POINTS_FIELD } from './jira.ts'
@@ -65,7 +65,7 @@ function projectOf({ service, repository, circleciFrom }: ServiceStory, since: s
 
 export const webhookName = ({ name }: Pick<ServiceStory['service'], 'name'>): string => `${name} app`
 
-/** What the users of the demo would write to collect it: a project for each service. */
+/** The configuration that users of the demo would write to collect it: a project for each service. */
 export function configOf(stories: readonly ServiceStory[], { github, jira, circleci }: Vendors): string {
   const login = { authMethod: 'BasicAuth', username: USER.username, password: { env: 'JIRA_PASSWORD' } }
   const apps = stories.filter(({ service }) => service.hasApp)

@@ -1,4 +1,4 @@
-/** What the people of the organisation do with Weir: all of it over the API. */
+/** Does over the API everything that the people of the organisation do with Weir. */
 import { initialPlan } from '../src/traffic/model/init.ts'
 import { configOf, VARIABLES } from './config.ts'
 import type { ServiceStory } from './happenings.ts'

@@ -79,7 +79,7 @@ function nameOf(author: string) {
 }
 
 interface Place {
-  /** Of the merge. */
+  /** The commit of the merge. */
   readonly sha: string | undefined
   readonly before: string | undefined
   readonly circleciFrom: number | undefined

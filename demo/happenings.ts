@@ -1,4 +1,4 @@
-/** What can happen in the organisation, as plain data; times are milliseconds. */
+/** Everything that can happen in the organisation, as plain data; times are milliseconds. */
 import type { Service } from './organisation.ts'
 
 export interface Review {
@@ -20,11 +20,11 @@ export interface Change {
   readonly title: string
   readonly author: string
   readonly reviews: readonly Review[]
-  /** Of its commits, the first one first. */
+  /** The times of its commits, in order. */
   readonly commits: readonly number[]
   readonly openedAt: number
   readonly outcome: 'merged' | 'closed' | 'open'
-  /** Of the merge or the close. */
+  /** The time of the merge or the close. */
   readonly endedAt: number | undefined
   readonly additions: number
   readonly deletions: number
@@ -66,7 +66,7 @@ export interface Sprint {
   readonly to: number
 }
 
-/** What customers write on GitHub. */
+/** An issue that a customer writes on GitHub. */
 export interface Report {
   readonly title: string
   readonly label: 'bug' | 'question'

@@ -1,9 +1,9 @@
 /** Tells the story to the fake Jira: a project and a board for each service, with sprints, stories, bugs and incidents. */
-import { type FakeJira, issue, startFakeJira } from '../tests/jira/fake-jira.ts'
+import { type FakeJira, issue, startFakeJira } from '../tests/fake-jira/fake-jira.ts'
 import { PRIORITIES, type ServiceStory, type Sprint, type Ticket } from './happenings.ts'
 import { PEOPLE } from './organisation.ts'
 
-/** Of an incident: what kind of trouble it was. */
+/** For an incident: the kind of trouble. */
 export const CATEGORY_FIELD = 'customfield_10050'
 export const POINTS_FIELD = 'customfield_10016'
 const TYPES = ['Story', 'Bug', 'Incident', 'Epic', 'Task'].map((name, index) => ({
@@ -133,7 +133,7 @@ function tellSprints(
   if (next && doneAt > first.to) happens(first.to, () => enter(next, first))
 }
 
-/** What an import from an older tracker left behind: a priority that is no number, as Jira's are. It goes into quarantine. */
+/** A priority that is no number, left behind by an import from an older tracker. It goes into quarantine. */
 function tellImport(jira: FakeJira, [story]: readonly ServiceStory[]): void {
   const found = jira.issues.find(
     ({ key, fields }) => key.startsWith(`${story?.key}-`) && fields.issuetype.name === 'Bug',

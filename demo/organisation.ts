@@ -12,7 +12,7 @@ export interface Service {
   readonly name: string
   readonly title: string
   readonly team: string
-  /** What it is about, for titles of changes. */
+  /** Its subjects, for titles of changes. */
   readonly parts: readonly string[]
   /** Merged in a usual week. */
   readonly changesAWeek: number
@@ -20,7 +20,7 @@ export interface Service {
   readonly hoursToMerge: number
   /** Deployments to production in a usual week; the changes that are merged by then go with them. */
   readonly deploymentsAWeek: number
-  /** Of deployments that are followed by an incident. */
+  /** The share of deployments that are followed by an incident. */
   readonly failureShare: number
   readonly hoursToRecover: number
   /** It moved there after the bad quarter; before then GitHub built it. */

@@ -1,4 +1,4 @@
-/** What tools tell of the app by themselves. */
+/** Reports about the app that tools send by themselves. */
 import { createHash } from 'node:crypto'
 import { webhookName } from './config.ts'
 import type { Ask } from './fill.ts'

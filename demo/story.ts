@@ -1,4 +1,4 @@
-/** What happened, told week by week. The vendors' fakes are told it afterwards. */
+/** Makes up what happened, week by week. The fakes of the vendors get it afterwards. */
 import { mergedChanges, type ServiceStory } from './happenings.ts'
 import { type Luck, luckOf } from './luck.ts'
 import { OWNER, SERVICES, type Size, TEAMS, WHOLE } from './organisation.ts'
@@ -81,11 +81,11 @@ function tellDeployment(teller: Teller, at: number, { failure, recovery, delay }
   if (!isSuccess || !luck.chance(service.failureShare * failure)) return
   const hours = service.hoursToRecover * recovery * luck.spread()
   tellTicket(teller, 'Incident', at + luck.whole(10, 90) * MINUTE, hours)
-  // What went wrong is mended by another deployment.
+  // Another deployment repairs it.
   deployments.push({ ...one, at: at + hours * HOUR, isSuccess: true, environment: 'production' })
 }
 
-/** Of the app, now and then with an alarm after it. */
+/** Releases of the app, some of them with an alarm after them. */
 function tellRelease({ luck, service, releases, alarms }: Teller, at: number, { failure, recovery }: Weather): void {
   const version = `${1 + Math.floor(releases.length / 10)}.${releases.length % 10}`
   const isSuccess = !luck.chance(0.06 * failure)

@@ -56,7 +56,7 @@ export function tellChange(teller: Teller, openedAt: number, now: Weather, outco
   })
 }
 
-/** Of a library, by a bot. */
+/** The update of a library, by a bot. */
 export function tellUpdate(teller: Teller, openedAt: number, now: Weather): void {
   const { luck, people, changes } = teller
   const endedAt = openedAt + luck.whole(2, 60) * HOUR

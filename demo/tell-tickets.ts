@@ -39,7 +39,7 @@ export function tellTicket(
 
 const epicTitle = (part: string) => `New ${part}`
 
-/** What a customer writes. */
+/** An issue that a customer writes. */
 export function tellReport(teller: Teller, at: number, delay: number, isOpen = teller.luck.chance(0.15)): void {
   const { luck, service, people, reports } = teller
   const part = luck.pick(service.parts)

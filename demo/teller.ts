@@ -7,14 +7,14 @@ export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 export const WEEK = 7 * DAY
 
-/** What is told of a service so far. */
+/** Everything that has happened to a service so far. */
 export interface Teller {
   readonly service: Service
   readonly people: readonly Person[]
   readonly begin: number
   readonly until: number
   readonly luck: Luck
-  /** Of its tickets. */
+  /** Begins the keys of its tickets. */
   readonly key: string
   readonly changes: Change[]
   readonly deployments: Deployment[]

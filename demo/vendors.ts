@@ -1,9 +1,9 @@
 /** Fakes of the tools that the organisation works with. They forget everything when they end. */
 import { startReceiver } from '../tests/alerts/receiver.ts'
+import type { FakeCircleci } from '../tests/fake-circleci/fake-circleci.ts'
 import type { FakeGithub } from '../tests/fake-github/fake-github.ts'
+import type { FakeJira } from '../tests/fake-jira/fake-jira.ts'
 import { serveGit } from '../tests/gitextractor/support/server.ts'
-import type { FakeJira } from '../tests/jira/fake-jira.ts'
-import type { FakeCircleci } from '../tests/plugin-kit/fake-circleci.ts'
 import { startCircleci } from './circleci.ts'
 import { makeRepository } from './git.ts'
 import { startGithub } from './github.ts'

@@ -9,7 +9,7 @@ const USUAL: Weather = { pace: 1, delay: 1, failure: 1, recovery: 1 }
 const BAD: Weather = { pace: 0.5, delay: 2.6, failure: 2.8, recovery: 2.4 }
 const BETTER: Weather = { pace: 1.35, delay: 0.55, failure: 0.6, recovery: 0.5 }
 
-/** Of all the time that the story takes. The bad quarter and the recovery lie in the half year that dashboards show first. */
+/** Parts of the time that the story takes. The bad quarter and the recovery lie in the half year that dashboards show first. */
 const BAD_FROM = 53 / 78
 export const BAD_UNTIL = 66 / 78
 const BETTER_FROM = 70 / 78

@@ -1,4 +1,4 @@
-/** What titles and remarks are made of. */
+/** Words from which titles and remarks are made. */
 import type { Luck } from './luck.ts'
 
 const VERBS = ['Add', 'Fix', 'Speed up', 'Simplify', 'Test', 'Show', 'Cache', 'Validate', 'Translate', 'Log']

@@ -1,11 +1,11 @@
 /** Writes the description of the API as types, so that web/ knows nothing else about the server. `npm run docs` calls it. */
 import { createServer } from '../src/api/server.ts'
-import { readConfig } from '../src/config.ts'
-import { createControlPlane } from '../src/create-control-plane.ts'
+import { readConfig } from '../src/config/config.ts'
 import type { Database } from '../src/database/database.ts'
 import { createLog } from '../src/log.ts'
 import { plugins } from '../src/plugins/index.ts'
-import { createSecrets } from '../src/secrets.ts'
+import { createSecrets } from '../src/secrets/secrets.ts'
+import { createControlPlane } from '../src/start/create-control-plane.ts'
 
 export const apiTypesFile = new URL('../web/api/description.ts', import.meta.url)
 

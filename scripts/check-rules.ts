@@ -6,8 +6,10 @@ import { findGuessedKin } from './kinship-rules.ts'
 import { findUnsafeLookups } from './lookup-rules.ts'
 import { findPluginNames } from './plugin-names.ts'
 import { findFoldedSpreads } from './spread-rules.ts'
+import { findDialect } from './word-rules.ts'
 
 const root = dirname(import.meta.dirname)
+const read = (path: string) => ({ path: path.replaceAll('\\', '/'), text: readFileSync(join(root, path), 'utf8') })
 const files = ['src', 'web', 'tests', 'scripts', 'bench', 'demo']
   .filter((folder) => existsSync(join(root, folder)))
   .flatMap((folder) =>
@@ -15,7 +17,14 @@ const files = ['src', 'web', 'tests', 'scripts', 'bench', 'demo']
       .filter((path) => /\.(?:tsx?|mjs)$/.test(path) && !/node_modules|^dist\//.test(path))
       .map((path) => join(folder, path)),
   )
-  .map((path) => ({ path: path.replaceAll('\\', '/'), text: readFileSync(join(root, path), 'utf8') }))
+  .map(read)
+const documents = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md']
+  .concat(
+    readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.md'))
+      .map((path) => join('docs', path)),
+  )
+  .map(read)
 
 const violations = [
   findViolations,
@@ -24,9 +33,11 @@ const violations = [
   findGuessedKin,
   findUnusedExports,
   findFoldedSpreads,
-].flatMap((find) => find(files))
+]
+  .flatMap((find) => find(files))
+  .concat(findDialect([...files, ...documents]))
 for (const violation of violations) console.error(violation)
 console.log(
-  `rules of imports, exports, lookups, names, kin and spreads: ${files.length} files, ${violations.length} violations`,
+  `rules of imports, exports, lookups, names, families, spreads and words: ${files.length} files, ${violations.length} violations`,
 )
 process.exitCode = violations.length === 0 ? 0 : 1

@@ -37,7 +37,7 @@ it.each([
   expect(check(text)).toEqual([])
 })
 
-it('names the line, and lets the file that knows kin read the declaration', () => {
+it('names the line, and lets the file that knows families read the declaration', () => {
   expect(check('\n\nconst prefix = `_raw_${name}_`')[0]).toMatch(/^src\/control-plane\/some\.ts:3: /)
   expect(check('plugin.settingsOf ?? plugin', 'src/plugin-kit/task/family.ts')).toEqual([])
   expect(check('const prefix = `_raw_${name}_`', 'src/control-plane/some.test.ts')).toEqual([])

@@ -27,7 +27,7 @@ const RULES: readonly Rule[] = [
   {
     pattern:
       /\.(?:startsWith|indexOf|match|search)\(\s*(?:`[^`]*\$\{[^}]*\}_?`|[\w.]*(?:[pP]lugin|[sS]ource|[sS]pec)\w*(?:\.name)?\s*(?:\+|\)))/g,
-    remedy: 'a name does not tell who is kin: use pluginsOfFamily',
+    remedy: 'a name does not tell which plugins belong together: use pluginsOfFamily',
   },
   {
     pattern: /\b(?:substr|substring|left)\(\s*(?:\$\{sql\.ref\(')?_?(?:raw_data_table|raw_table|plugin)\b/gi,

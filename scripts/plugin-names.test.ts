@@ -31,9 +31,9 @@ describe('names of plugins', () => {
     ['src/plugins/jira/routes.ts', "const path = '/plugins/jira/x'"],
     ['src/runner/pipelines.test.ts', "const plugin = 'jira'"],
     ['src/runner/pipelines.ts', "  // 'jira' is one of them\n  /** Such as 'jira'. */\nimport x from '../jira.ts'"],
-    ['src/metrics/remedies.ts', "'Ask those who know jira, by GET /plugins/jira/x.'"],
+    ['src/metrics/findings/remedies.ts', "'Ask those who know jira, by GET /plugins/jira/x.'"],
     ['src/alerts/records.ts', "export const TARGETS = ['webhook', 'slack']"],
-    ['src/dashboards/definitions/jira.ts', "const PLUGIN = 'jira'"],
+    ['src/dashboards/definitions/trackers.ts', "const PLUGIN = 'jira'"],
   ])('may stand in %s: %s', (path, text) => {
     expect(check(path, text)).toEqual([])
   })

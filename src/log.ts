@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type DestinationStream, type Logger, pino } from 'pino'
-import { hideAddressSecrets, isSecretName } from './address-secrets.ts'
+import { hideAddressSecrets, isSecretName } from './secrets/address-secrets.ts'
 
 export type { Logger } from 'pino'
 

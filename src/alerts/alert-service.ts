@@ -1,8 +1,8 @@
 /** Creates, changes and deletes alerts, each with an entry in the audit log. */
 import { sql } from 'kysely'
 import { type Actor, recordChange } from '../control-plane/audit/record.ts'
+import { unknownProject } from '../control-plane/projects/unknown-project.ts'
 import { deleteRows, findRow, insertRow, type Queries, selectRows, updateRows } from '../control-plane/store.ts'
-import { unknownProject } from '../control-plane/unknown-project.ts'
 import type { Database } from '../database/database.ts'
 import { among, onePiece } from '../database/pieces.ts'
 import { retrying } from '../database/write.ts'
@@ -10,7 +10,7 @@ import { UserError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { metricNamed } from '../metrics/index.ts'
 import { requireOpenEndpoint } from '../plugin-kit/http/index.ts'
-import type { Secrets } from '../secrets.ts'
+import type { Secrets } from '../secrets/secrets.ts'
 import { alertMessages, alerts } from '../system/alerts.ts'
 import { projects } from '../system/projects.ts'
 import {

@@ -1,6 +1,6 @@
 /** Links to the pages that show what a message reports. */
 import { hostname } from 'node:os'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 
 /** These stand for all addresses of a machine, so links use its host name, by which others know it. */
 const ANY_ADDRESS = new Set(['0.0.0.0', '::'])

@@ -1,6 +1,6 @@
 /** Explains a key by the few things behind it that weigh most. */
 import { sql } from 'kysely'
-import { counted } from '../counted.ts'
+import { counted } from '../basics/counted.ts'
 import type { Database } from '../database/database.ts'
 import { among, onePiece } from '../database/pieces.ts'
 import { blameOf } from '../metrics/blame.ts'
@@ -13,9 +13,9 @@ import { pullRequestPickupTime } from '../metrics/definitions/pull-request-picku
 import { pullRequestReviewTime } from '../metrics/definitions/pull-request-review-time.ts'
 import { recoveryTime } from '../metrics/definitions/recovery-time.ts'
 import type { Item, Metric, MetricFilter } from '../metrics/metric.ts'
-import { readMetric } from '../metrics/read.ts'
-import { readItems } from '../metrics/read-items.ts'
-import { valueInWords } from '../metrics/value-words.ts'
+import { readMetric } from '../metrics/read/read.ts'
+import { readItems } from '../metrics/read/read-items.ts'
+import { valueInWords } from '../metrics/words/value-words.ts'
 
 const MOST_ITEMS = 1000
 const MOST_NAMED = 3

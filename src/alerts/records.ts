@@ -1,12 +1,12 @@
 /** Alerts as they are stored, and as they are shown. */
 
-import { nextTick } from '../control-plane/cron.ts'
+import { nextTick } from '../control-plane/blueprints/cron.ts'
 import { createReader } from '../control-plane/sealed.ts'
 import type { RowOf } from '../database/table.ts'
 import { metrics } from '../metrics/index.ts'
 import type { Metric } from '../metrics/metric.ts'
-import { valueInWords } from '../metrics/value-words.ts'
-import type { Secrets } from '../secrets.ts'
+import { valueInWords } from '../metrics/words/value-words.ts'
+import type { Secrets } from '../secrets/secrets.ts'
 import type { alertMessages, alerts } from '../system/alerts.ts'
 
 export type AlertRow = RowOf<typeof alerts>

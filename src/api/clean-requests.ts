@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { requireCleanText } from '../clean-text.ts'
+import { requireCleanText } from '../basics/clean-text.ts'
 import type { Api } from './api.ts'
 
 async function requireCleanRequest({ params, query, body }: FastifyRequest): Promise<void> {

@@ -1,6 +1,6 @@
 /** DevLake's answer envelope, and how errors become answers. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { byName } from '../by-name.ts'
+import { byName } from '../basics/by-name.ts'
 import type { Database } from '../database/database.ts'
 import {
   FatalError,

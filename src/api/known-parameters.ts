@@ -3,8 +3,8 @@
  * everything, so our own routes refuse it. DevLake's routes ignore it, as DevLake does, and warn in a header.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { guessOf, listOf, shortName } from '../basics/nearest.ts'
 import { FatalError, UserError } from '../errors.ts'
-import { guessOf, listOf, shortName } from '../nearest.ts'
 import type { Api } from './api.ts'
 
 /** By name: true if the parameter may occur more than once. */

@@ -7,6 +7,11 @@ it('cuts long lists and nothing else', () => {
   expect(inPart(long)).toEqual(long.slice(0, 1000))
   expect(inPart({ a: long, b: [1], c: 'x' })).toEqual({ a: long.slice(0, 1000), b: [1], c: 'x' })
   expect(inPart({ a: [{ b: [long] }] })).toEqual({ a: [{ b: [long.slice(0, 1000)] }] })
+  // A list may have as many as are looked at first, and the bytes of a file are no list.
+  expect(inPart(long.slice(0, 1000))).toBeUndefined()
+  expect(inPart(long.slice(0, 1001))).toEqual(long.slice(0, 1000))
+  expect(inPart({ file: Buffer.alloc(5000) })).toBeUndefined()
+  expect(inPart({ file: Uint8Array.from(long), a: long })).toHaveProperty('file', Uint8Array.from(long))
   expect(inPart({ a: [1], b: null })).toBeUndefined()
   expect(inPart('text')).toBeUndefined()
   expect(inPart(null)).toBeUndefined()

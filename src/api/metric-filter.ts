@@ -1,8 +1,9 @@
 /** Turns what a request asks of metrics into a filter. Names become ids, and unknown names are answered with the known ones. */
 import { sql } from 'kysely'
 import type { z } from 'zod'
-import { policyOfProject } from '../control-plane/project-policy.ts'
-import { unknownProject } from '../control-plane/unknown-project.ts'
+import { shortName, unknownName } from '../basics/nearest.ts'
+import { policyOfProject } from '../control-plane/projects/project-policy.ts'
+import { unknownProject } from '../control-plane/projects/unknown-project.ts'
 import type { Database } from '../database/database.ts'
 import { ENVIRONMENTS } from '../domain/enums.ts'
 import { UserError } from '../errors.ts'
@@ -10,9 +11,8 @@ import { mapped } from '../metrics/calculate/calculation.ts'
 import { metricNamed, metrics } from '../metrics/index.ts'
 import type { Metric, MetricFilter } from '../metrics/metric.ts'
 import { definitionOf, underPolicy } from '../metrics/parts.ts'
-import { POLICIES, rolloutsIn } from '../metrics/policy.ts'
-import { checkRange } from '../metrics/read.ts'
-import { shortName, unknownName } from '../nearest.ts'
+import { POLICIES, rolloutsIn } from '../metrics/policy/policy.ts'
+import { checkRange } from '../metrics/read/read.ts'
 import type { plainQuery, valueQuery } from './contract/metrics.ts'
 
 /** Six months up to now, unless the request names a range. */

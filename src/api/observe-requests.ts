@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import type { Measures } from '../measure/measures.ts'
-import type { OpenSpan } from '../observe/span.ts'
-import { currentTracer } from '../observe/tracing.ts'
+import type { OpenSpan } from '../telemetry/events/span.ts'
+import { currentTracer } from '../telemetry/events/tracing.ts'
+import type { Measures } from '../telemetry/prometheus/measures.ts'
 import type { Api } from './api.ts'
 
 const REQUEST_ID = 'x-request-id'

@@ -1,4 +1,4 @@
-import { type ReadDelivery, readDelivery } from '../control-plane/deliveries.ts'
+import { type ReadDelivery, readDelivery } from '../control-plane/connections/deliveries.ts'
 import { UserError } from '../errors.ts'
 import type { DeliverySpec, SentDelivery } from '../plugin-kit/spec/deliveries.ts'
 import { SIZES } from '../plugin-kit/spec/route-size.ts'

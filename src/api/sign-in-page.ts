@@ -1,6 +1,6 @@
 /** The page for browsers that have not signed in yet. */
 import type { FastifyRequest } from 'fastify'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { accessMode } from './access/access-token.ts'
 import { escapeHtml, page } from './page.ts'
 

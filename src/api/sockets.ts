@@ -3,8 +3,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyHttpOptions } from 'fastify'
-import { byName } from '../by-name.ts'
-import type { Config } from '../config.ts'
+import { byName } from '../basics/by-name.ts'
+import type { Config } from '../config/config.ts'
 import { networkOf } from './access/attempt-limit.ts'
 import { envelope } from './envelope.ts'
 

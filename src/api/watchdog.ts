@@ -1,6 +1,6 @@
 /** Notices when the thread that answers requests was busy for so long that everybody waited, and logs the likely requests. */
 import type { FastifyRequest } from 'fastify'
-import { whileAnswering } from '../answering.ts'
+import { whileAnswering } from '../basics/answering.ts'
 import type { Api } from './api.ts'
 
 const LOOK_MS = 100

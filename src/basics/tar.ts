@@ -9,7 +9,7 @@ const paddingOf = (size: number) => Buffer.alloc((BLOCK - (size % BLOCK)) % BLOC
 
 /**
  * Compressed in separate threads, and read as it is sent, because an archive may be larger than memory. An error on the way
- * ends the answer, whose reader is told of it.
+ * ends the answer, and its reader sees that.
  */
 export const packed = (entries: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncIterable<Uint8Array> =>
   pipeline(Readable.from(withEnd(entries)), createGzip(), () => {})

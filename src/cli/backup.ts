@@ -10,10 +10,10 @@ import { checkBackup, prepareForRestore, type RestorePlace, restoreBackup } from
 import { type Keeping, letGo } from '../backup/retention.ts'
 import { isS3, namedObject, s3Place } from '../backup/s3/place.ts'
 import { streamBackup, type Written, writeBackup } from '../backup/write-backup.ts'
-import type { Config } from '../config.ts'
-import { counted } from '../counted.ts'
+import { counted } from '../basics/counted.ts'
+import { requirePlace } from '../basics/user-file.ts'
+import type { Config } from '../config/config.ts'
 import { UserError } from '../errors.ts'
-import { requirePlace } from '../user-file.ts'
 import { FORCE } from './force.ts'
 import { createRuntime, type Runtime, withDatabase } from './runtime.ts'
 

@@ -2,11 +2,11 @@ import { userInfo } from 'node:os'
 import type { Actor } from '../control-plane/audit/record.ts'
 import type { ControlPlane } from '../control-plane/control-plane.ts'
 import { withSubtaskDefaults } from '../control-plane/plan/select-subtasks.ts'
-import { createControlPlane } from '../create-control-plane.ts'
 import type { Database } from '../database/database.ts'
-import { openSecrets } from '../encryption-key.ts'
 import { plugins } from '../plugins/index.ts'
 import { createNotify } from '../runner/notify.ts'
+import { openSecrets } from '../secrets/encryption-key.ts'
+import { createControlPlane } from '../start/create-control-plane.ts'
 import type { Runtime } from './runtime.ts'
 
 /** The user who runs a command. */

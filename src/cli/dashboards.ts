@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander'
+import { writeUserFolder } from '../basics/user-file.ts'
 import { ownHealthText } from '../dashboards/grafana/own-health.ts'
 import { OWN_HEALTH_FILE, templateFiles } from '../dashboards/grafana/template-files.ts'
 import { ENGINES, type Engine } from '../dashboards/grafana/text.ts'
-import { writeUserFolder } from '../user-file.ts'
 import { FORCE } from './force.ts'
 
 interface ExportOptions {

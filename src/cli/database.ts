@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Command } from 'commander'
 import { sql } from 'kysely'
 import { UserError } from '../errors.ts'
-import { readableTables } from '../readable-tables.ts'
+import { readableTables } from './readable-tables.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 
 const NAME = /^[a-z_][a-z0-9_]{0,30}$/

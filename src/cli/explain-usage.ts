@@ -1,6 +1,6 @@
 /** Words mistakes on the command line like all other errors: what is wrong, what was probably meant, and what there is. */
 import type { Command } from 'commander'
-import { hintOf, shortName } from '../nearest.ts'
+import { hintOf, shortName } from '../basics/nearest.ts'
 
 export function explainUsage(command: Command, path: readonly string[] = [command.name()]): void {
   command

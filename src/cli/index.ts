@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { byName } from '../by-name.ts'
+import { byName } from '../basics/by-name.ts'
 
 /** Every subcommand, in the order of `weir --help`. Each is loaded when it is called, because most need a small part of the program. */
 const LOADERS: Readonly<Record<string, () => Promise<Command>>> = byName({

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { counted } from '../counted.ts'
+import { counted } from '../basics/counted.ts'
 import { UserError } from '../errors.ts'
 import { plugins } from '../plugins/index.ts'
 import { isAnyKept, type RetentionReport, retain } from '../runner/retention/retention.ts'

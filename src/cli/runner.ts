@@ -1,15 +1,15 @@
 import packageFile from '../../package.json' with { type: 'json' }
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { ControlPlane } from '../control-plane/control-plane.ts'
 import type { Logger } from '../log.ts'
-import { closeFolders } from '../private-file.ts'
-import { requireSameKey } from '../rotate-key.ts'
 import { type Runner, startRunner } from '../runner/runner.ts'
 import type { TellStandstill } from '../runner/servers.ts'
 import type { TaskDispatch } from '../runner/task-dispatch.ts'
 import { createTaskThreads } from '../runner/task-threads.ts'
 import { createQueueDispatch } from '../runner/workers/queue-dispatch.ts'
-import type { Secrets } from '../secrets.ts'
+import { closeFolders } from '../secrets/private-file.ts'
+import { requireSameKey } from '../secrets/rotate-key.ts'
+import type { Secrets } from '../secrets/secrets.ts'
 
 export const { version } = packageFile
 

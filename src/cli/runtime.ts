@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path'
-import { addressSecrets } from '../address-secrets.ts'
-import { type Config, readConfig, secretsOf } from '../config.ts'
+import { type Config, readConfig, secretsOf } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { startEmbedded } from '../database/embedded/embedded.ts'
 import { openDatabase } from '../database/open.ts'
 import { messageOf, UserError } from '../errors.ts'
 import { createLog, keepSecret, type Logger, logDestination } from '../log.ts'
-import { prepareDatabase } from '../prepare-database.ts'
+import { addressSecrets } from '../secrets/address-secrets.ts'
+import { prepareDatabase } from '../start/prepare-database.ts'
 
 /** Everything that a subcommand works with. */
 export interface Runtime {

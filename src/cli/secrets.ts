@@ -1,7 +1,7 @@
 import { Command } from 'commander'
-import { counted } from '../counted.ts'
-import { acceptKey, keyFile } from '../encryption-key.ts'
-import { rotateKey } from '../rotate-key.ts'
+import { counted } from '../basics/counted.ts'
+import { acceptKey, keyFile } from '../secrets/encryption-key.ts'
+import { rotateKey } from '../secrets/rotate-key.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 
 const rotate = new Command('rotate')

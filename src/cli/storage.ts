@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { readStorage } from '../control-plane/storage.ts'
+import { readStorage } from '../control-plane/storage/storage.ts'
 import { bytesInWords } from './bytes-in-words.ts'
 import { openControl } from './control.ts'
 import { createRuntime, withDatabase } from './runtime.ts'

@@ -1,12 +1,12 @@
 /** Reports of a long-running process about itself: measures for Prometheus, and the lines of its runs in its log. */
 import packageFile from '../../package.json' with { type: 'json' }
 import type { ControlPlane } from '../control-plane/control-plane.ts'
-import { createMeasures, type Measures } from '../measure/measures.ts'
-import { serveMeasures } from '../measure/serve.ts'
-import { stopTracing } from '../observe/tracing.ts'
-import { followWork } from '../observe/work-events.ts'
 import { createStandstill, type Standstill } from '../runner/standstill/standstill.ts'
 import type { Thresholds } from '../runner/standstill/thresholds.ts'
+import { stopTracing } from '../telemetry/events/tracing.ts'
+import { followWork } from '../telemetry/events/work-events.ts'
+import { createMeasures, type Measures } from '../telemetry/prometheus/measures.ts'
+import { serveMeasures } from '../telemetry/prometheus/serve.ts'
 import type { Runtime } from './runtime.ts'
 
 interface Watching {

@@ -1,7 +1,7 @@
 /** The first things that a person who started the server wants to know. */
 import { relative } from 'node:path'
 import { accessMode, tokenFile } from '../api/access/access-token.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { ControlPlane } from '../control-plane/control-plane.ts'
 import { logFileOf } from './runtime.ts'
 

@@ -1,10 +1,10 @@
 /** Adds scopes that newly match the selectors of a blueprint to it, before the blueprint runs. */
 
-import { joined } from '../control-plane/blueprint-rows.ts'
+import { counted } from '../basics/counted.ts'
+import { joined } from '../control-plane/blueprints/blueprint-rows.ts'
 import type { Blueprint, BlueprintConnection } from '../control-plane/records.ts'
 import type { ServiceContext, Services } from '../control-plane/services.ts'
 import { sourceNamed } from '../control-plane/sources.ts'
-import { counted } from '../counted.ts'
 import type { Database } from '../database/database.ts'
 import { messageOf } from '../errors.ts'
 import { chooseScopes } from './selectors.ts'

@@ -1,10 +1,10 @@
 /** Asks sources everything that is needed before anything is changed: whether they accept the credentials, and what selectors choose. */
 import { isDeepStrictEqual } from 'node:util'
+import { hintOf } from '../basics/nearest.ts'
+import { testConnection } from '../control-plane/connections/test-connection.ts'
 import type { Services } from '../control-plane/services.ts'
 import { type Connected, connectedNamed } from '../control-plane/sources.ts'
-import { testConnection } from '../control-plane/test-connection.ts'
 import { UserError } from '../errors.ts'
-import { hintOf } from '../nearest.ts'
 import { requireLogin } from '../plugin-kit/define/required-fields.ts'
 import type { Settings } from '../plugin-kit/spec/fields.ts'
 import type { Plugin, PluginSpec } from '../plugin-kit/spec/plugin.ts'

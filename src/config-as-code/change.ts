@@ -1,7 +1,7 @@
 /** Finds changes by making them: it compares the stored state before and after, whatever was sent. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Database } from '../database/database.ts'
-import { maskSecrets } from '../secrets.ts'
+import { maskSecrets } from '../secrets/secrets.ts'
 
 export interface ConfigChange {
   readonly action: 'create' | 'update'

@@ -1,9 +1,9 @@
 /** Finds the scopes that a selector chooses now. A selector that chooses nothing is refused, since it is usually misspelt. */
 
+import { hintOf } from '../basics/nearest.ts'
 import type { Scope } from '../control-plane/records.ts'
 import { publicName } from '../control-plane/store.ts'
 import { UserError } from '../errors.ts'
-import { hintOf } from '../nearest.ts'
 import type { Settings } from '../plugin-kit/spec/fields.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 import type { RemoteEntry } from '../plugin-kit/spec/remote-scopes.ts'

@@ -1,7 +1,7 @@
 /** A file with the lines of its values, so that errors can name the place of a value. */
 import { type Document, isMap, isNode, isScalar, isSeq, stringify } from 'yaml'
+import { parseYaml } from '../basics/yaml.ts'
 import { FatalError, messageOf, RetryableError, UserError } from '../errors.ts'
-import { parseYaml } from '../yaml.ts'
 
 export type Path = readonly (string | number)[]
 

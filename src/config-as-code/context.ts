@@ -1,4 +1,4 @@
-/** What is needed to read and change configuration. */
+/** Everything that code needs to read and change configuration. */
 import type { Actor } from '../control-plane/audit/record.ts'
 import type { Assumption } from '../control-plane/records.ts'
 import type { ServiceContext, Services } from '../control-plane/services.ts'

@@ -1,9 +1,9 @@
 /** The schema of the YAML file. It is strict, because nobody can be asked about unclear content. */
 
 import { z } from 'zod'
+import { explainIssues, type Issue } from '../basics/explain-issues.ts'
 import { parseTime } from '../database/time.ts'
 import { UserError } from '../errors.ts'
-import { explainIssues, type Issue } from '../explain-issues.ts'
 import { FOUR_KEYS, ownFields } from '../plugins/index.ts'
 import { type ConfigFile, type ConfigText, configFile, type Path, readConfigText } from './config-file.ts'
 import { LONGEST_PATTERN } from './selectors.ts'

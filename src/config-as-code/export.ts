@@ -1,5 +1,5 @@
 /** Writes the stored configuration as a file that `apply` accepts. Secrets become environment variables. */
-import { readBlueprints } from '../control-plane/blueprint-rows.ts'
+import { readBlueprints } from '../control-plane/blueprints/blueprint-rows.ts'
 import type { Blueprint, Project } from '../control-plane/records.ts'
 import { allConnected, type Connected } from '../control-plane/sources.ts'
 import { selectRows } from '../control-plane/store.ts'

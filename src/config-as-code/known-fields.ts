@@ -1,5 +1,5 @@
+import { hintOf, shortName } from '../basics/nearest.ts'
 import { UserError } from '../errors.ts'
-import { hintOf, shortName } from '../nearest.ts'
 
 /** Refuses fields that are not described. It checks only own properties, not inherited ones. */
 export function requireKnown(known: readonly string[], input: object): void {

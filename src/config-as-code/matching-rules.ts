@@ -1,6 +1,7 @@
 /** Refuses rules that match nothing of what was collected, since they are usually misspelt. */
+
+import { guessOf } from '../basics/nearest.ts'
 import { UserError } from '../errors.ts'
-import { guessOf } from '../nearest.ts'
 import { isFoundInTexts, MOST_NAMES, storedNames } from '../plugin-kit/define/found-names.ts'
 import type { Field, Settings } from '../plugin-kit/spec/fields.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'

@@ -1,8 +1,9 @@
 /** Plans in files contain the names of connections, because their ids differ between servers. */
+
+import { hintOf } from '../basics/nearest.ts'
 import type { Services } from '../control-plane/services.ts'
 import { allConnected, type Connected } from '../control-plane/sources.ts'
 import { UserError } from '../errors.ts'
-import { hintOf } from '../nearest.ts'
 import { rawName } from '../plugin-kit/raw/raw-table.ts'
 import type { Plan, PlanTask } from '../plugin-kit/spec/plan.ts'
 import type { Plugin } from '../plugin-kit/spec/plugin.ts'

@@ -1,5 +1,5 @@
+import { hintOf } from '../basics/nearest.ts'
 import type { Scope } from '../control-plane/records.ts'
-import { hintOf } from '../nearest.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 
 import { assumedFor } from './assumed.ts'

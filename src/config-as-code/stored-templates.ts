@@ -3,7 +3,7 @@
 import { PLAN_FIELDS } from '../control-plane/plan/stored-plans.ts'
 import { deleteRows, insertRow, selectRows } from '../control-plane/store.ts'
 import type { Database } from '../database/database.ts'
-import type { Secrets } from '../secrets.ts'
+import type { Secrets } from '../secrets/secrets.ts'
 import { configTemplates } from '../system/projects.ts'
 import { isSame } from './change.ts'
 import type { Path } from './config-file.ts'

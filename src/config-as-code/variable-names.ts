@@ -1,5 +1,5 @@
 /** Chooses the names of variables for secrets in an export: those of the file that they came from, or names made from their places. */
-import { maskSecrets, type Secrets } from '../secrets.ts'
+import { maskSecrets, type Secrets } from '../secrets/secrets.ts'
 import type { Path } from './config-file.ts'
 import { type KnownTemplates, markOf } from './stored-templates.ts'
 import { isSetting, namesIn, referenceTo, type Template, withoutReferences } from './variables.ts'

@@ -1,7 +1,7 @@
 /** `${NAME}` in a file means a variable of the environment, and `$${` means the two characters themselves. */
-import { requireCleanText } from '../clean-text.ts'
+import { requireCleanText } from '../basics/clean-text.ts'
 import { messageOf } from '../errors.ts'
-import { maskSecrets } from '../secrets.ts'
+import { maskSecrets } from '../secrets/secrets.ts'
 import type { ConfigFile, Path } from './config-file.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>

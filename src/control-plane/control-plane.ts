@@ -1,5 +1,5 @@
 import type { Actor } from './audit/record.ts'
-import type { StartPipeline } from './blueprints.ts'
+import type { StartPipeline } from './blueprints/blueprints.ts'
 import type { Change, ServiceContext, Services } from './services.ts'
 
 export interface ControlPlane {

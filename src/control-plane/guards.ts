@@ -5,7 +5,7 @@ import { UserError } from '../errors.ts'
 import { pipelines } from '../system/pipelines.ts'
 import { blueprintConnections, blueprintScopes, blueprints } from '../system/projects.ts'
 import { wantedCalculations } from '../system/runs.ts'
-import { FINISHED } from './states.ts'
+import { FINISHED } from './runs/states.ts'
 import { type Queries, selectRows } from './store.ts'
 
 /** Carries what prevents the change: blueprints and projects, or scopes. */

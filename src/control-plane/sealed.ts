@@ -2,7 +2,7 @@
 
 import { messageOf, UserError } from '../errors.ts'
 import type { PlanTask } from '../plugin-kit/spec/plan.ts'
-import type { Secrets } from '../secrets.ts'
+import type { Secrets } from '../secrets/secrets.ts'
 
 /** Shown with a record that is partly unreadable, so that it can be repaired or deleted. */
 export interface Problem {

@@ -7,7 +7,7 @@ import type { Logger } from '../log.ts'
 import type { Settings } from '../plugin-kit/spec/fields.ts'
 import type { Plan } from '../plugin-kit/spec/plan.ts'
 import type { Plugin } from '../plugin-kit/spec/plugin.ts'
-import type { Secrets } from '../secrets.ts'
+import type { Secrets } from '../secrets/secrets.ts'
 import type { Actor } from './audit/record.ts'
 import type { PlanPreview } from './plan/preview.ts'
 import type {

@@ -1,12 +1,12 @@
 /** Matches, converts, checks, encrypts and masks the values that users send for the described fields of a plugin. */
 
-import { hasAddressSecret, serverOf } from '../address-secrets.ts'
 import { UserError } from '../errors.ts'
 import { missingField } from '../plugin-kit/define/required-fields.ts'
 import { FIELD_KINDS } from '../plugin-kit/spec/field-kinds.ts'
 import type { Field, Fields, Settings } from '../plugin-kit/spec/fields.ts'
 import { columnOf } from '../plugin-kit/spec/fields.ts'
-import { fingerprint, hasMask, isMask, maskSecret, maskUrl, type Secrets, unmaskSecret } from '../secrets.ts'
+import { hasAddressSecret, serverOf } from '../secrets/address-secrets.ts'
+import { fingerprint, hasMask, isMask, maskSecret, maskUrl, type Secrets, unmaskSecret } from '../secrets/secrets.ts'
 import { createReader } from './sealed.ts'
 
 type Values = Record<string, Settings[string]>

@@ -1,14 +1,14 @@
 /** Finds the data sources among the plugins, and converts rows of their settings to their public form. */
 
+import { unknownName } from '../basics/nearest.ts'
 import type { AnyTable } from '../database/table.ts'
 import { UserError } from '../errors.ts'
-import { unknownName } from '../nearest.ts'
 import type { Fields } from '../plugin-kit/spec/fields.ts'
 import type { Plugin, PluginSpec } from '../plugin-kit/spec/plugin.ts'
 import type { PushSource } from '../plugin-kit/spec/push-source.ts'
 import { settingsTables } from '../plugin-kit/task/settings-tables.ts'
 import { scopeKey } from '../plugin-kit/task/source-task.ts'
-import type { Secrets } from '../secrets.ts'
+import type { Secrets } from '../secrets/secrets.ts'
 import type { Scope, ScopeConfig } from './records.ts'
 import { openSettings } from './settings.ts'
 import { publicRow } from './store.ts'

@@ -2,7 +2,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { SelectQueryBuilder } from 'kysely'
-import { byName } from '../by-name.ts'
+import { byName } from '../basics/by-name.ts'
 import { indexesOf } from '../database/dialect.ts'
 import { duplicateIndex, isDuplicate } from '../database/explain.ts'
 import { missingCell, withoutEndSpaces } from '../database/fit.ts'

@@ -17,4 +17,6 @@ test('only who has seen another version is too late', () => {
   expect(isStale(moment, undefined)).toBe(false)
   expect(isStale(moment, new Date(moment))).toBe(false)
   expect(isStale(moment, new Date(Number(moment) - 1))).toBe(true)
+  // A restored backup has older versions than those that people have seen.
+  expect(isStale(moment, new Date(Number(moment) + 1))).toBe(true)
 })

@@ -6,7 +6,7 @@
 import type { Dialect } from '../database/dialect.ts'
 import type { Sql } from '../metrics/calculate/calculation.ts'
 import type { Unit } from '../metrics/metric.ts'
-import type { Policy } from '../metrics/policy.ts'
+import type { Policy } from '../metrics/policy/policy.ts'
 
 export interface Dashboard {
   /** Part of URLs and file names, so it never changes. */
@@ -35,13 +35,13 @@ export interface Variable {
   readonly statement?: (query: PanelQuery) => Sql
   /** Whether several values, or all, can be chosen. */
   readonly isList?: boolean
-  /** What to do when there are no values. */
+  /** Says what to do when there are no values. */
   readonly remedy?: string
 }
 /** The value of a list from which everything is chosen. */
 export const ALL = '__all'
 
-/** What a statement is written with: values in the web client, and macros and variables in a Grafana template. */
+/** The parts of a statement: values in the web client, macros and variables in a Grafana template. */
 export interface PanelQuery {
   readonly dialect: Dialect
   /** Both ends belong to the range. */
@@ -72,7 +72,7 @@ export interface Panel {
   readonly statement: (query: PanelQuery) => Sql
   /** The columns of the rows, in their order. */
   readonly columns: Readonly<Record<string, Column>>
-  /** Of 24 columns; 12 by default. */
+  /** The share of 24 columns; 12 by default. */
   readonly width?: number
   /** In rows of 30 pixels. */
   readonly height?: number

@@ -1,5 +1,5 @@
 /** Every dashboard, in the order in which they are listed. */
-import { unknownName } from '../nearest.ts'
+import { unknownName } from '../basics/nearest.ts'
 import { type Dashboard, type Panel, panelsOf, type Variable } from './dashboard.ts'
 import { argocd } from './definitions/argocd.ts'
 import { azureDevops } from './definitions/azure-devops.ts'
@@ -21,12 +21,12 @@ import { github } from './definitions/github.ts'
 import { gitlab } from './definitions/gitlab.ts'
 import { issuesAndBugs } from './definitions/issues-and-bugs.ts'
 import { jenkins } from './definitions/jenkins.ts'
-import { jira } from './definitions/jira.ts'
 import { opsgenie, pagerduty } from './definitions/on-call.ts'
 import { pullRequests } from './definitions/pull-requests.ts'
 import { serviceReport } from './definitions/service-report.ts'
 import { sonarqube } from './definitions/sonarqube.ts'
 import { storage } from './definitions/storage.ts'
+import { jira, linear } from './definitions/trackers.ts'
 import { webhooks } from './definitions/webhooks.ts'
 
 export const dashboards: readonly Dashboard[] = [
@@ -49,6 +49,7 @@ export const dashboards: readonly Dashboard[] = [
   bitbucketServer,
   azureDevops,
   jira,
+  linear,
   circleci,
   jenkins,
   bamboo,

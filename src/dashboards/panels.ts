@@ -1,7 +1,7 @@
 /** Panels that draw metrics. */
 import { sql } from 'kysely'
 import type { Material, Metric } from '../metrics/metric.ts'
-import { summarized } from '../metrics/read.ts'
+import { summarized } from '../metrics/read/read.ts'
 import type { Column, Panel, PanelQuery } from './dashboard.ts'
 import { countedItems, hasWords, metricValue, type Narrowing, seriesOf } from './statements.ts'
 

@@ -1,7 +1,7 @@
 /** Chooses the rows of a panel: those of the chosen project, or those of one source. */
 import { sql } from 'kysely'
 import type { Sql } from '../metrics/calculate/calculation.ts'
-import { stands, standsWithin } from '../metrics/rollouts.ts'
+import { stands, standsWithin } from '../metrics/policy/rollouts.ts'
 import { buildsOf, deploymentCommitsOf, incidentsOf, issuesOf, pullRequestsOf } from '../metrics/sources.ts'
 import type { PanelQuery, Variable } from './dashboard.ts'
 import { isChosen, metricQueryOf } from './statements.ts'

@@ -10,6 +10,7 @@ const texts = (from?: string, to?: string) => {
 it.each([
   [undefined, undefined, '2026-02-28T15:04:05.006Z', '2026-08-31T15:04:05.006Z'],
   ['now-30d', 'now', '2026-08-01T15:04:05.006Z', '2026-08-31T15:04:05.006Z'],
+  ['now', 'now', '2026-08-31T15:04:05.006Z', '2026-08-31T15:04:05.006Z'],
   ['now-1y', 'now', '2025-08-31T15:04:05.006Z', '2026-08-31T15:04:05.006Z'],
   ['now/d', 'now/d', '2026-08-31T00:00:00.000Z', '2026-08-31T23:59:59.999Z'],
   ['now/w', 'now/w', '2026-08-31T00:00:00.000Z', '2026-09-06T23:59:59.999Z'],
@@ -26,6 +27,7 @@ it.each([
 it.each([
   ['yesterday', 'now', /from is not a valid time: yesterday\. Write/],
   ['now', 'now-1d', /runs backwards/],
+  ['1969-12-31', 'now', /from is not a valid time/],
   ['now-99999y', 'now', /from is not a valid time/],
   ['now', 'now+9999y', /to is not a valid time/],
   ["'; drop table projects; --", 'now', /from is not a valid time/],
@@ -40,5 +42,8 @@ it('has a period before it that is as long', () => {
   }
   expect(before('now-1Q/Q', 'now-1Q/Q')).toEqual(['2026-01-01T00:00:00.000Z', '2026-03-31T23:59:59.999Z'])
   expect(before('now-30d', 'now')).toEqual(['2026-07-02T15:04:05.006Z', '2026-08-01T15:04:05.005Z'])
+  // Twelve months, although the year before has a day more.
+  const year = ['2024-03-01T00:00:00Z', '2025-03-01T00:00:00Z'] as const
+  expect(before(...year)).toEqual(['2023-03-01T00:00:00.000Z', '2024-02-29T23:59:59.999Z'])
   expect(before('now-1y', 'now')).toEqual(['2024-08-31T15:04:05.006Z', '2025-08-31T15:04:05.005Z'])
 })

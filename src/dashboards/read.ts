@@ -4,8 +4,8 @@ import type { Database } from '../database/database.ts'
 import { isTooSlow } from '../database/explain.ts'
 import { UnavailableError, UserError } from '../errors.ts'
 import type { Sql } from '../metrics/calculate/calculation.ts'
-import type { Policy } from '../metrics/policy.ts'
-import { checkRange } from '../metrics/read.ts'
+import type { Policy } from '../metrics/policy/policy.ts'
+import { checkRange } from '../metrics/read/read.ts'
 import { ALL, type Dashboard, type Panel, type PanelQuery, type Variable } from './dashboard.ts'
 
 export interface Choice {

@@ -1,10 +1,10 @@
 /** SQL statements that panels share. */
 import { sql } from 'kysely'
 import type { Sql } from '../metrics/calculate/calculation.ts'
-import { deploymentsInSql, knowsIncidents, NOTHING_KNOWN } from '../metrics/evidence.ts'
 import { filled } from '../metrics/express.ts'
+import { deploymentsInSql, knowsIncidents, NOTHING_KNOWN } from '../metrics/grades/evidence.ts'
 import type { Metric, MetricQuery } from '../metrics/metric.ts'
-import { summarized } from '../metrics/read.ts'
+import { summarized } from '../metrics/read/read.ts'
 import { ALL, type PanelQuery } from './dashboard.ts'
 
 /** The condition that a column has one of the chosen values of a list. */

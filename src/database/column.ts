@@ -12,7 +12,7 @@ export type Kind =
   | 'json'
   | 'bytes'
 
-/** What is stored when the source has no value; `empty` is '', 0 or false, `now` the time of writing. */
+/** The value to store when the source has none; `empty` is '', 0 or false, `now` the time of writing. */
 export type Missing = 'null' | 'empty' | 'zero-time' | 'now'
 
 /** A record as the source sent it, or a part of one. */

@@ -38,5 +38,7 @@ describe.each(Object.entries(READERS))('JSON as %s', (_, parse) => {
       }),
     )
     expect(() => parse('{"id":9007199254740993')).toThrow(SyntaxError)
+    // A number must not begin with 0, and a text may.
+    expect(() => parse('[09007199254740993]')).toThrow(SyntaxError)
   })
 })

@@ -1,4 +1,4 @@
-import { byName } from '../by-name.ts'
+import { byName } from '../basics/by-name.ts'
 import { UnavailableError, UserError } from '../errors.ts'
 
 /** An error that the user can fix, or must wait out. */

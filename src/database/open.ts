@@ -1,4 +1,4 @@
-import { byName } from '../by-name.ts'
+import { byName } from '../basics/by-name.ts'
 import { UserError } from '../errors.ts'
 import type { Database } from './database.ts'
 

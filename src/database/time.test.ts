@@ -27,6 +27,7 @@ it.each([
   '1',
   'foo 1',
   '2023-01-01T00:61:00Z',
+  '2023-01-01 00:60',
 ])('%s is no date', (text) => {
   expect(parseTime(text)).toBeUndefined()
 })

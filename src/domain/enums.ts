@@ -1,5 +1,5 @@
 /** The words that domain and system columns hold. If a tool knows more, other words may occur too. */
-import { byName } from '../by-name.ts'
+import { byName } from '../basics/by-name.ts'
 
 export const ISSUE_TYPES = ['REQUIREMENT', 'BUG', 'INCIDENT', 'TASK', 'SUBTASK'] as const
 const ISSUE_STATUSES = ['TODO', 'IN_PROGRESS', 'DONE', 'OTHER'] as const

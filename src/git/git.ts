@@ -1,7 +1,7 @@
 /** Runs the `git` program: output streamed, secrets by environment only, and the whole process group ended on abort. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { byName } from '../by-name.ts'
+import { byName } from '../basics/by-name.ts'
 import { UserError } from '../errors.ts'
 
 export interface GitOptions {

@@ -1,7 +1,7 @@
 import { updateRows } from '../control-plane/store.ts'
 import type { Database } from '../database/database.ts'
-import { CURRENT } from '../encryption-key.ts'
-import type { Secrets } from '../secrets.ts'
+import { CURRENT } from '../secrets/encryption-key.ts'
+import type { Secrets } from '../secrets/secrets.ts'
 import { encryptionKeys } from '../system/access.ts'
 import { oldDigestKey } from './old-key.ts'
 

@@ -1,6 +1,6 @@
 /** Finds the tables and columns to import, by comparing the tables of DevLake with Weir's definitions. */
 import { sql } from 'kysely'
-import { byName } from '../by-name.ts'
+import { byName } from '../basics/by-name.ts'
 import type { Database } from '../database/database.ts'
 import type { LiveColumn } from '../database/dialect.ts'
 import {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Dialect } from '../database/dialect.ts'
 import { mapping, type Sql } from './calculate/calculation.ts'
-import { changesBlame, type Policy } from './policy.ts'
-import { stands } from './rollouts.ts'
+import { changesBlame, type Policy } from './policy/policy.ts'
+import { stands } from './policy/rollouts.ts'
 
 interface BlameQuery {
   readonly dialect: Dialect

@@ -1,5 +1,5 @@
 /** Every metric, in the order of display. */
-import { unknownName } from '../nearest.ts'
+import { unknownName } from '../basics/nearest.ts'
 import { buildDuration } from './definitions/build-duration.ts'
 import { buildSuccessRate } from './definitions/build-success-rate.ts'
 import { changeFailureRate } from './definitions/change-failure-rate.ts'

@@ -2,8 +2,8 @@
 import { sql } from 'kysely'
 import type { Sql } from './calculate/calculation.ts'
 import type { MetricQuery } from './metric.ts'
-import { changesLinks } from './policy.ts'
-import { arrivalOf } from './rollouts.ts'
+import { changesLinks } from './policy/policy.ts'
+import { arrivalOf } from './policy/rollouts.ts'
 import { deploymentCommitsOf, pullRequestsOf } from './sources.ts'
 
 export const isStored = ({ policy, environment }: MetricQuery): boolean =>

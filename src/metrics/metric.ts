@@ -6,7 +6,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Dialect } from '../database/dialect.ts'
 import type { Sql } from './calculate/calculation.ts'
-import type { Policy } from './policy.ts'
+import type { Policy } from './policy/policy.ts'
 
 /** The incidents that a service report is about. */
 export interface ServiceChoice {

@@ -1,7 +1,7 @@
 /** Reads a metric for several filters whose policies may need different statements. */
 import type { Database } from '../database/database.ts'
 import type { Material, Metric, MetricFilter, Reading } from './metric.ts'
-import { categoryTable, serviceOf } from './service-incidents.ts'
+import { categoryTable, serviceOf } from './service/service-incidents.ts'
 
 /** Returns the metric as the policy of a project counts it. */
 export const underPolicy = (metric: Metric, { policy }: Pick<MetricFilter, 'policy'>): Metric =>

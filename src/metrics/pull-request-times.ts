@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Dialect } from '../database/dialect.ts'
 import type { Sql } from './calculate/calculation.ts'
 import { minutesBetween } from './calculate/lead-times.ts'
-import { arrivalOf, type Counting } from './rollouts.ts'
+import { arrivalOf, type Counting } from './policy/rollouts.ts'
 
 /** SQL for the stored times of pull requests. */
 interface PullRequestTimes {

@@ -4,7 +4,7 @@ import { incidentIdsOf } from './blame.ts'
 import { accountOfAssignee } from './calculate/account-of-assignee.ts'
 import { mapping, type Sql } from './calculate/calculation.ts'
 import type { Expressed, MetricQuery } from './metric.ts'
-import { isJoined, standingForKin } from './rollouts.ts'
+import { isJoined, standingForKin } from './policy/rollouts.ts'
 
 /** The part of a query that chooses rows. */
 type Scoping = Pick<MetricQuery, 'project' | 'environment' | 'repository' | 'team' | 'policy'>

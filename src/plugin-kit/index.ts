@@ -1,12 +1,12 @@
 /** Everything that a plugin may import from the kit. */
 
+export { checkPattern, compilePattern, type Pattern } from '../basics/user-patterns.ts'
 export { among, inPieces, onePiece } from '../database/pieces.ts'
 export type { Joins } from '../database/read.ts'
 export { inChunks } from '../database/read.ts'
 export { rowShape } from '../database/rows.ts'
 export { parseTime } from '../database/time.ts'
 export { retrying, update, write } from '../database/write.ts'
-export { checkPattern, compilePattern, type Pattern } from '../user-patterns.ts'
 export { definePlugin } from './define/define-plugin.ts'
 export { definePushSource } from './define/define-push-source.ts'
 export { requireLogin } from './define/required-fields.ts'
@@ -68,7 +68,7 @@ export {
 } from './spec/entity.ts'
 export type { Field, Fields, Settings, SpokenName } from './spec/fields.ts'
 export { fieldName } from './spec/fields.ts'
-export { parseExactBytes, pick, sortedJson, valueAt } from './spec/json.ts'
+export { camelKeys, parseExactBytes, pick, sortedJson, valueAt } from './spec/json.ts'
 export { byKey, type Lookups, manyByKey, wholeTable } from './spec/lookups.ts'
 export {
   DELIVERY_FIELDS,

@@ -16,6 +16,7 @@ import { gitlab } from './gitlab/plugin.ts'
 import { issueTrace } from './issue-trace/plugin.ts'
 import { jenkins } from './jenkins/plugin.ts'
 import { jira } from './jira/plugin.ts'
+import { linear } from './linear/plugin.ts'
 import { linker } from './linker/plugin.ts'
 import { opsgenie } from './opsgenie/plugin.ts'
 import { org } from './org/plugin.ts'
@@ -46,6 +47,7 @@ export const plugins: readonly Plugin[] = [
   issueTrace,
   jenkins,
   jira,
+  linear,
   linker,
   opsgenie,
   org,

@@ -1,9 +1,14 @@
 /** Starts the calculations that incoming messages requested. Any number of servers may run this on one database. */
 import { MESSAGES } from '../control-plane/audit/record.ts'
-import { blueprintRow, ChangedMeanwhile, isSameVersion, storedBlueprint } from '../control-plane/blueprint-rows.ts'
+import {
+  blueprintRow,
+  ChangedMeanwhile,
+  isSameVersion,
+  storedBlueprint,
+} from '../control-plane/blueprints/blueprint-rows.ts'
 import { makeCalculationPlan } from '../control-plane/plan/make-plan.ts'
+import { isFinished } from '../control-plane/runs/states.ts'
 import type { ServiceContext } from '../control-plane/services.ts'
-import { isFinished } from '../control-plane/states.ts'
 import { deleteRows, findRow, type Queries, selectRows, updateRows } from '../control-plane/store.ts'
 import type { RowOf } from '../database/table.ts'
 import { messageOf, UserError } from '../errors.ts'

@@ -1,5 +1,10 @@
-import { ChangedMeanwhile, isSameVersion, storedBlueprint, whileChanging } from '../control-plane/blueprint-rows.ts'
-import type { StartPipeline } from '../control-plane/blueprints.ts'
+import {
+  ChangedMeanwhile,
+  isSameVersion,
+  storedBlueprint,
+  whileChanging,
+} from '../control-plane/blueprints/blueprint-rows.ts'
+import type { StartPipeline } from '../control-plane/blueprints/blueprints.ts'
 import { planOf } from '../control-plane/plan/blueprint-plan.ts'
 import { countTasks } from '../control-plane/plan/parse-plan.ts'
 import { LONGEST_SHOWN, writePlans } from '../control-plane/plan/stored-plans.ts'

@@ -4,9 +4,9 @@
  */
 
 import { sql } from 'kysely'
-import type { DeliveryRow, DeliveryState } from '../control-plane/deliveries.ts'
+import type { DeliveryRow, DeliveryState } from '../control-plane/connections/deliveries.ts'
+import { wantCalculations } from '../control-plane/runs/wanted-calculations.ts'
 import { findRow, updateRows } from '../control-plane/store.ts'
-import { wantCalculations } from '../control-plane/wanted-calculations.ts'
 import type { Database } from '../database/database.ts'
 import { parseExactBytes } from '../database/exact-json.ts'
 import type { RawRecord } from '../database/table.ts'

@@ -1,11 +1,11 @@
 /** The thread that processes deliveries one at a time, with its own small database pool. */
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { addressSecrets } from '../address-secrets.ts'
 import { openDatabase } from '../database/open.ts'
 import { publicMessageOf } from '../errors.ts'
 import { keepSecret } from '../log.ts'
 import { plugins } from '../plugins/index.ts'
+import { addressSecrets } from '../secrets/address-secrets.ts'
 import { type DeliveryWork, deliveryWork } from './delivery-work.ts'
 import { behindFence, createFence } from './fence.ts'
 

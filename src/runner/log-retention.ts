@@ -1,10 +1,10 @@
 /** Deletes the logs of pipelines that ended long ago. Each server does this for its own files. */
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { counted } from '../basics/counted.ts'
+import { UNFINISHED } from '../control-plane/runs/states.ts'
 import type { ServiceContext } from '../control-plane/services.ts'
-import { UNFINISHED } from '../control-plane/states.ts'
 import { selectRows } from '../control-plane/store.ts'
-import { counted } from '../counted.ts'
 import { messageOf } from '../errors.ts'
 import { pipelines } from '../system/pipelines.ts'
 import { taskLogs } from '../system/workers.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { newestStates, readTasks, type TaskState } from '../control-plane/pipeline-rows.ts'
 import type { PipelineSubtasks, SubtaskDetail, Task, TaskWithSubtasks } from '../control-plane/records.ts'
+import { newestStates, readTasks, type TaskState } from '../control-plane/runs/pipeline-rows.ts'
 import type { ServiceContext } from '../control-plane/services.ts'
 import { publicRow, type Queries, selectRows } from '../control-plane/store.ts'
 import { readByKeys } from '../database/pieces.ts'

@@ -1,8 +1,14 @@
-import type { StartPipeline } from '../control-plane/blueprints.ts'
-import { newestStates, newestTasks, readTasks, type TaskRow, type TaskState } from '../control-plane/pipeline-rows.ts'
+import type { StartPipeline } from '../control-plane/blueprints/blueprints.ts'
 import { parsePlan } from '../control-plane/plan/parse-plan.ts'
 import { restoreSecrets } from '../control-plane/plan/plan-secrets.ts'
 import type { Pipeline, Task } from '../control-plane/records.ts'
+import {
+  newestStates,
+  newestTasks,
+  readTasks,
+  type TaskRow,
+  type TaskState,
+} from '../control-plane/runs/pipeline-rows.ts'
 import type { PipelineService, ServiceContext } from '../control-plane/services.ts'
 import { findRow, selectRows } from '../control-plane/store.ts'
 import { UserError } from '../errors.ts'

@@ -1,7 +1,7 @@
 /** Decides which pipeline runs next and which server runs it. Every change is made under a lock that all servers of a database share. */
 import { randomUUID } from 'node:crypto'
-import type { PipelineRow } from '../control-plane/pipeline-rows.ts'
-import { isFinished, QUEUED, UNFINISHED } from '../control-plane/states.ts'
+import type { PipelineRow } from '../control-plane/runs/pipeline-rows.ts'
+import { isFinished, QUEUED, UNFINISHED } from '../control-plane/runs/states.ts'
 import { deleteRows, findRow, insertRow, type Queries, selectRows, updateRows } from '../control-plane/store.ts'
 import type { Database } from '../database/database.ts'
 import type { RowOf } from '../database/table.ts'

@@ -1,8 +1,8 @@
 /** Runs one pipeline that this server holds: the stages in order, the tasks of a stage at the same time. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { newestTasks, type PipelineRow, type TaskRow } from '../control-plane/pipeline-rows.ts'
-import { QUEUED, statesBefore } from '../control-plane/states.ts'
+import { newestTasks, type PipelineRow, type TaskRow } from '../control-plane/runs/pipeline-rows.ts'
+import { QUEUED, statesBefore } from '../control-plane/runs/states.ts'
 import { deleteRows, fitted } from '../control-plane/store.ts'
 import type { Database } from '../database/database.ts'
 import type { AnyTable } from '../database/table.ts'

@@ -1,27 +1,27 @@
 /** Runs the subtasks of one stored task, in order, from where an earlier attempt stopped. */
 
 import { join } from 'node:path'
-import { addressSecrets } from '../address-secrets.ts'
-import { besideAnswers } from '../answering.ts'
-import { connectionOf, recordUse } from '../control-plane/connection-states.ts'
-import type { TaskRow } from '../control-plane/pipeline-rows.ts'
+import { besideAnswers } from '../basics/answering.ts'
+import { counted } from '../basics/counted.ts'
+import { connectionOf, recordUse } from '../control-plane/connections/connection-states.ts'
 import { countsAsCollector, selectSubtasks } from '../control-plane/plan/select-subtasks.ts'
 import { namedFailure } from '../control-plane/plan/task-title.ts'
+import type { TaskRow } from '../control-plane/runs/pipeline-rows.ts'
 import { openOptions } from '../control-plane/sealed.ts'
 import { pluginNamed } from '../control-plane/sources.ts'
 import { findRow, insertRow, type Queries, selectRows, updateRows } from '../control-plane/store.ts'
-import { counted } from '../counted.ts'
 import type { Database } from '../database/database.ts'
 import { FatalError, publicMessageOf, UnavailableError } from '../errors.ts'
 import { keepSecret, redact } from '../log.ts'
-import { inSpan } from '../observe/tracing.ts'
-import { atWorkPlace, tellWork } from '../observe/work-events.ts'
 import type { PlanTask } from '../plugin-kit/spec/plan.ts'
 import type { Plugin } from '../plugin-kit/spec/plugin.ts'
 import type { Subtask, SubtaskResult, TaskRun } from '../plugin-kit/spec/subtask.ts'
-import { type Secrets, secretsIn } from '../secrets.ts'
+import { addressSecrets } from '../secrets/address-secrets.ts'
+import { type Secrets, secretsIn } from '../secrets/secrets.ts'
 import { pipelines, subtasks, tasks } from '../system/pipelines.ts'
 import { taskProgress } from '../system/runs.ts'
+import { inSpan } from '../telemetry/events/tracing.ts'
+import { atWorkPlace, tellWork } from '../telemetry/events/work-events.ts'
 import { trackProgress } from './progress.ts'
 import type { TaskOutcome } from './task-dispatch.ts'
 import { logFolder, taskLogName } from './task-log.ts'
@@ -221,7 +221,7 @@ async function runSubtasks(
     .join('\n')
 }
 
-/** What is missing or odd although the subtask succeeded. */
+/** Lists what is missing or odd although the subtask succeeded. */
 function remarksOf({ remarks = [], quarantined }: SubtaskResult): string {
   const aside =
     quarantined > 0

@@ -1,9 +1,9 @@
 /** Starts pipelines when their time has come. Any number of servers may run this on one database. */
 
-import { readBlueprints, setTick } from '../control-plane/blueprint-rows.ts'
-import type { StartPipeline } from '../control-plane/blueprints.ts'
+import { readBlueprints, setTick } from '../control-plane/blueprints/blueprint-rows.ts'
+import type { StartPipeline } from '../control-plane/blueprints/blueprints.ts'
+import { nextTick } from '../control-plane/blueprints/cron.ts'
 import type { ControlPlane } from '../control-plane/control-plane.ts'
-import { nextTick } from '../control-plane/cron.ts'
 import type { Blueprint } from '../control-plane/records.ts'
 import type { ServiceContext } from '../control-plane/services.ts'
 import type { Queries } from '../control-plane/store.ts'

@@ -25,7 +25,7 @@ export interface Membership extends Watch {
   forgetDead(): Promise<void>
   leave(): Promise<void>
 }
-/** What a server or worker tells others about itself. */
+/** The facts that a server or worker tells others about itself. */
 type AboutServer = Partial<Pick<RowOf<typeof servers>, 'role' | 'host' | 'version' | 'concurrency'>>
 /** The reason for a standstill that only this process can see. It is sent with every heartbeat. */
 export type TellStandstill = () => Told | undefined

@@ -1,18 +1,18 @@
 /** Names the leases of a task: the data that only one task may work on at a time. */
 
-import type { TaskRow } from '../control-plane/pipeline-rows.ts'
+import { decimalOf } from '../basics/decimal.ts'
 import { domainScopesOf, entitiesOf } from '../control-plane/plan/domain-scopes.ts'
-import { scopeParams } from '../control-plane/scope-data.ts'
+import type { TaskRow } from '../control-plane/runs/pipeline-rows.ts'
+import { scopeParams } from '../control-plane/scopes/scope-data.ts'
 import { createReader, openOptions } from '../control-plane/sealed.ts'
 import type { SettingsRow } from '../control-plane/sources.ts'
 import type { Database } from '../database/database.ts'
-import { decimalOf } from '../decimal.ts'
 import { UserError } from '../errors.ts'
 import type { PlanTask } from '../plugin-kit/spec/plan.ts'
 import type { Plugin, PluginSpec } from '../plugin-kit/spec/plugin.ts'
 import { ownerOf } from '../plugin-kit/task/family.ts'
 import { findScope, scopeKey } from '../plugin-kit/task/source-task.ts'
-import type { Secrets } from '../secrets.ts'
+import type { Secrets } from '../secrets/secrets.ts'
 
 /** Decrypts the options of a task. If they cannot be read, they count as empty; the task itself fails later with the reason. */
 export const optionsOfTask = ({ options }: Pick<TaskRow, 'options'>, secrets: Secrets): PlanTask['options'] =>

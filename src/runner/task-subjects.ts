@@ -1,7 +1,7 @@
 /** Finds the subjects of the tasks of a run: readable names, and the scopes that a page can link to. */
 
-import { newestTasks, type TaskRow } from '../control-plane/pipeline-rows.ts'
 import { taskTitle } from '../control-plane/plan/task-title.ts'
+import { newestTasks, type TaskRow } from '../control-plane/runs/pipeline-rows.ts'
 import { openOptions } from '../control-plane/sealed.ts'
 import type { ServiceContext, TaskStep, TaskSubject } from '../control-plane/services.ts'
 import type { SettingsRow } from '../control-plane/sources.ts'

@@ -1,10 +1,10 @@
 /** Writes the log of a task or a run to its file. Lines that cannot be written are missing from the log, and nothing else suffers. */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { counted } from '../counted.ts'
+import { counted } from '../basics/counted.ts'
 import { messageOf } from '../errors.ts'
 import { redact } from '../log.ts'
-import { tellWork, type WorkPlace } from '../observe/work-events.ts'
+import { tellWork, type WorkPlace } from '../telemetry/events/work-events.ts'
 
 interface TaskLog {
   (line: string): void

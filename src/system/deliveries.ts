@@ -28,7 +28,7 @@ export const webhookDeliveries = defineTable(
     scope: string(),
     /** `waiting`, `applied`, `ignored`, `refused` or `failed`; empty for a webhook connection. */
     state: indexed(string(20)),
-    /** What the delivery changed, or why it changed nothing. */
+    /** Says what the delivery changed, or why it changed nothing. */
     effect: text(),
     /** The path that it was sent to, without the query. */
     path: string(500),

@@ -1,9 +1,9 @@
 /** Access control: keys, tokens, sign-in, forged requests, limits. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/fake-provider.ts'
 import { runCli } from '../support/cli.ts'
 import { describeOneWithTables } from '../support/databases.ts'
 import { cookieHeader, cookiesOf } from './support/cookies.ts'
-import { type FakeProvider, startFakeProvider } from './support/fake-provider.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const REFUSED = { success: false, message: expect.any(String) }

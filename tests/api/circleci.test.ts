@@ -1,6 +1,6 @@
 /** CircleCI over the API: a connection, its test, and the projects that it offers. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type FakeCircleci, startFakeCircleci, TOKEN } from '../plugin-kit/fake-circleci.ts'
+import { type FakeCircleci, startFakeCircleci, TOKEN } from '../fake-circleci/fake-circleci.ts'
 import { describeOneWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 

@@ -401,7 +401,7 @@ projects: { pushed: { collect: [{ connection: webhook/fresh }] } }`
     )
   })
 
-  it('has own fields, their columns and what fills them, and another server gets the same of its export', async () => {
+  it('has custom fields, their columns and what fills them, and another server gets the same of its export', async () => {
     const field = (type: string) => `fields: { issues: { x_risk: { type: ${type}, title: Risk } } }`
     const rule = `{ table: issues, rawDataTable: _raw_github_api_issues, rawDataParams: '{"ConnectionId":"github/main",%', mapping: { x_risk: state } }`
     const plan = `[[{ plugin: customize, options: { transformationRules: [${rule}] } }]]`

@@ -8,9 +8,9 @@ import { issues } from '../../src/domain/ticket.ts'
 import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
 import { csvFiles } from '../../src/plugins/customize/csv-files.ts'
 import { withFields } from '../../src/plugins/customize/fields.ts'
-import { prepareDatabase } from '../../src/prepare-database.ts'
 import { startRunner } from '../../src/runner/runner.ts'
 import { createTaskThreads } from '../../src/runner/task-threads.ts'
+import { prepareDatabase } from '../../src/start/prepare-database.ts'
 import { untilFinished } from '../pipelines/support/test-control.ts'
 import { describeEachWithTables } from '../support/databases.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from './support/test-api.ts'
@@ -166,7 +166,7 @@ describeEachWithTables('customize', (test) => {
     await send('issues', lines('id'), board)
   })
 
-  it('imports issues with people, labels, sprints and own fields', async () => {
+  it('imports issues with people, labels, sprints and custom fields', async () => {
     await field('x_points', 'bigint')
     const file = `\ufeffid,title,story_point,created_date,is_subtask,creator_name,assignee_name,labels,sprint_ids,x_points\r
 i:1,"A ""quoted"", long\r\ntitle",1.5,2024-01-02T03:04:05Z,TRUE,ada,${'"Robert\'); drop table issues; -- 🌊"'},"one, two,one,,",s:1,7\r

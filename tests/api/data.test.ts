@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { jira as jiraPlugin } from '../../src/plugins/jira/plugin.ts'
-import { type FakeJira, issue, startFakeJira, USER } from '../jira/fake-jira.ts'
+import { type FakeJira, issue, startFakeJira, USER } from '../fake-jira/fake-jira.ts'
 import { inProcess, testRunner, untilFinished } from '../pipelines/support/test-control.ts'
 import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'

@@ -2,9 +2,9 @@
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/fake-provider.ts'
 import { describeEachWithTables } from '../support/databases.ts'
 import { cookieHeader, cookiesOf } from './support/cookies.ts'
-import { type FakeProvider, startFakeProvider } from './support/fake-provider.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const TOKEN = 'an-access-token-for-tests'

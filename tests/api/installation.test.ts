@@ -1,7 +1,7 @@
 /** The data about an installation on the first page and in the settings. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { collectedElsewhere } from '../../src/control-plane/collected-elsewhere.ts'
-import { recordUse } from '../../src/control-plane/connection-states.ts'
+import { recordUse } from '../../src/control-plane/connections/connection-states.ts'
+import { collectedElsewhere } from '../../src/control-plane/projects/collected-elsewhere.ts'
 import { write } from '../../src/database/write.ts'
 import { projectMapping } from '../../src/domain/crossdomain.ts'
 import { cicdDeploymentCommits } from '../../src/domain/devops.ts'

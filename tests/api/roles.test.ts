@@ -6,11 +6,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { BREACH, type LawfulRoute, requireHeavy, requireLaws } from '../../src/api/access/route-law.ts'
 import type { Api } from '../../src/api/api.ts'
 import { installWatchdog } from '../../src/api/watchdog.ts'
-import { readConfig } from '../../src/config.ts'
+import { compilePattern } from '../../src/basics/user-patterns.ts'
+import { parseYaml } from '../../src/basics/yaml.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/log.ts'
 import { openCsv } from '../../src/plugin-kit/push/csv.ts'
-import { compilePattern } from '../../src/user-patterns.ts'
-import { parseYaml } from '../../src/yaml.ts'
 import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
@@ -27,6 +27,48 @@ const AUTH_TOKENS = [
   `s:operator@the%20shop:${TOKENS.shop}`,
   `b:admin@the%20shop:${TOKENS.boss}`,
 ].join(',')
+const READING = ['GET', 'HEAD', 'OPTIONS']
+/** They send a body and change nothing. */
+const READING_BY_POST = [
+  'POST /plugins/jira/apply-regex',
+  'POST /plugins/jira/generate-regex',
+  'POST /v1/mcp',
+  'POST /v1/metrics/rule-preview',
+  'POST /v1/patterns/match',
+  'POST /v1/plans/check',
+  'POST /v1/plans/preview',
+  'POST /v1/traffic-plans/simulate',
+  'POST /v1/traffic-switches/:id/diff',
+  'POST /v1/traffic-switches/:id/simulate',
+  'POST /v1/traffic-switches/:id/validate',
+  'POST /v1/traffic-switches/lint',
+]
+/** They change runs, dashboards, traffic, or how a page looks for its reader; never settings or projects. Messages of webhooks stand beside them. */
+const FOR_OPERATORS = [
+  'DELETE /pipelines/:id',
+  'DELETE /v1/own-dashboards/:id',
+  'DELETE /v1/shared-dashboards/:id',
+  'PATCH /v1/own-dashboards/:id',
+  'POST /blueprints/:id/trigger',
+  'POST /pipelines',
+  'POST /pipelines/:id/rerun',
+  'POST /push/:tableName',
+  'POST /tasks/:id/rerun',
+  'POST /v1/gaps/ask-again',
+  'POST /v1/own-dashboards',
+  'POST /v1/plugins/:plugin/connections/:connectionId/deliveries/:id/replay',
+  'POST /v1/quarantine/redrive',
+  'POST /v1/shared-dashboards',
+  'POST /v1/traffic-imports',
+  'POST /v1/traffic-imports/manifests',
+  'POST /v1/traffic-switches',
+  'POST /v1/traffic-switches/:id/approve',
+  'POST /v1/traffic-switches/:id/preflight',
+  'POST /v1/traffic-switches/:id/reverse',
+  'POST /v1/traffic-switches/:id/transitions',
+  'PUT /store/:key',
+  'PUT /v1/traffic-switches/:id',
+]
 const PLAN = [[{ plugin: 'org', subtasks: [], options: {} }]]
 
 describeEachWithTables('roles', (test) => {
@@ -71,6 +113,18 @@ describeEachWithTables('roles', (test) => {
     expect(() => bare.post('/large', { config }, async () => '')).toThrow('its size must be none or small')
     const file = { ...config, least: 'viewer', size: 'file' } as const
     expect(() => bare.post('/file', { config: file }, async () => '')).toThrow('takes a file: its cost is heavy')
+  })
+
+  it('what changes something is for admins, but for the routes of the lists', () => {
+    const { laws } = api.server as unknown as { laws: readonly LawfulRoute[] }
+    const openTo = (role: string) => {
+      const routes = laws.filter(
+        ({ method, url, least }) => least === role && !url.startsWith('/plugins/webhook/') && !READING.includes(method),
+      )
+      return [...new Set(routes.map(({ method, url }) => `${method} ${url}`))].sort()
+    }
+    expect(openTo('viewer')).toEqual(READING_BY_POST)
+    expect(openTo('operator')).toEqual(FOR_OPERATORS)
   })
 
   it('a route that does otherwise than it says of its cost is found', async () => {

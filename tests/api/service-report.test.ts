@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Runner } from '../../src/runner/runner.ts'
-import { type FakeJira, issue, startFakeJira, USER } from '../jira/fake-jira.ts'
+import { type FakeJira, issue, startFakeJira, USER } from '../fake-jira/fake-jira.ts'
 import { inProcess, testRunner, untilFinished } from '../pipelines/support/test-control.ts'
 import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'

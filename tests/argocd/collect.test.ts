@@ -1,6 +1,6 @@
 /** Argo CD over HTTP: first and later runs, and servers and records with problems. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { testConnection } from '../../src/control-plane/test-connection.ts'
+import { testConnection } from '../../src/control-plane/connections/test-connection.ts'
 import { argocd } from '../../src/plugins/argocd/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeArgocd, startFakeArgocd, TOKEN } from '../fake-argocd/fake-argocd.ts'

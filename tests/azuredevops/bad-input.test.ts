@@ -1,6 +1,6 @@
 /** Problems of an Azure DevOps server or its token: each has a message, and changes nothing that is stored. */
 import { expect, it } from 'vitest'
-import { testConnection } from '../../src/control-plane/test-connection.ts'
+import { testConnection } from '../../src/control-plane/connections/test-connection.ts'
 import { write } from '../../src/database/write.ts'
 import { openAwaitedClient } from '../../src/plugin-kit/task/connection.ts'
 import { repos } from '../../src/plugins/azuredevops-go/kit.ts'

@@ -1,6 +1,6 @@
 /** Bamboo over HTTP: first and later runs, and servers and records with problems. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { testConnection } from '../../src/control-plane/test-connection.ts'
+import { testConnection } from '../../src/control-plane/connections/test-connection.ts'
 import { bamboo } from '../../src/plugins/bamboo/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeBamboo, PASSWORD, startFakeBamboo, USER } from '../fake-bamboo/fake-bamboo.ts'

@@ -1,6 +1,6 @@
 /** Scopes that both kinds of Bitbucket offer for collection, and the results of connection tests. */
 import { afterEach, expect, it } from 'vitest'
-import { testConnection } from '../../src/control-plane/test-connection.ts'
+import { testConnection } from '../../src/control-plane/connections/test-connection.ts'
 import type { Plugin, PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
 import { openAwaitedClient } from '../../src/plugin-kit/task/connection.ts'
 import { bitbucket } from '../../src/plugins/bitbucket/plugin.ts'

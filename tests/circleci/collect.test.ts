@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { circleci } from '../../src/plugins/circleci/plugin.ts'
 import { allTables } from '../../src/tables.ts'
-import { type FakeCircleci, startFakeCircleci, TOKEN } from '../plugin-kit/fake-circleci.ts'
+import { type FakeCircleci, startFakeCircleci, TOKEN } from '../fake-circleci/fake-circleci.ts'
 import { describeOneWithTables } from '../support/databases.ts'
 import { emptyTables } from '../support/empty-tables.ts'
 import { runSubtask } from '../support/run-subtask.ts'

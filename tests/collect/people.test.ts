@@ -1,6 +1,6 @@
 /** People appear in many repositories, but their profiles are asked for once. */
 import { expect, it } from 'vitest'
-import { deleteScopeData } from '../../src/control-plane/scope-data.ts'
+import { deleteScopeData } from '../../src/control-plane/scopes/scope-data.ts'
 import { githubGraphql } from '../../src/plugins/github/graphql-plugin.ts'
 import { github, githubSpec } from '../../src/plugins/github/plugin.ts'
 import { describeOneWithTables } from '../support/databases.ts'

@@ -119,7 +119,7 @@ const buildsIn = (scope: string, mark: string): TableRow[] =>
     ]
   })
 
-/** Of every four, two are merged (one of them with a review), one is closed, and one open. */
+/** Out of every four, two are merged (one of them with a review), one is closed, and one open. */
 const pullRequestsIn = (repository: string, mark: string): TableRow[] =>
   Array.from({ length: 24 }, (_, index) => index).flatMap((index) => {
     const id = `${mark}:PullRequest:${index}`
@@ -196,7 +196,7 @@ const BAMBOO = 'bamboo:BambooPlan:1:SHOP-WEB'
 const ARGOCD = 'argocd:ArgocdApplication:1:web'
 const SONARQUBE = 'sonarqube:SonarqubeProject:1:shop'
 
-/** Of 24 findings, a quarter each are bugs, vulnerabilities, code smells and hotspots. A third is closed or reviewed. */
+/** Out of 24 findings, a quarter each are bugs, vulnerabilities, code smells and hotspots. A third is closed or reviewed. */
 const findingsIn = (project: string): TableRow[] => [
   cqProjects.row({ id: project, name: 'shop' }),
   ...Array.from({ length: 24 }, (_, index) =>

@@ -6,8 +6,8 @@ import { dashboardNamed, dashboards, panelNamed } from '../../src/dashboards/ind
 import { readOptions, readPanel } from '../../src/dashboards/read.ts'
 import { write } from '../../src/database/write.ts'
 import { metricNamed } from '../../src/metrics/index.ts'
-import { POLICIES, REFERENCE } from '../../src/metrics/policy.ts'
-import { readManySeries, readMetric } from '../../src/metrics/read.ts'
+import { POLICIES, REFERENCE } from '../../src/metrics/policy/policy.ts'
+import { readManySeries, readMetric } from '../../src/metrics/read/read.ts'
 import { describeEachWithTables } from '../support/databases.ts'
 import { asGrafana } from './as-grafana.ts'
 import { fill, PROJECT, RANGES, TEAM } from './organisation.ts'
@@ -90,7 +90,7 @@ const BY_HAND: readonly (readonly [place: string, rows: readonly unknown[][]])[]
   ['sonarqube/bugs', [[4]]],
   ['sonarqube/hotspots-reviewed', [[0.333333333, 6]]],
   ['sonarqube/debt', [[48, 4]]],
-  // Of 150 lines, 15 are not covered. Of 300, 30 are duplicated.
+  // Out of 150 lines, 15 are not covered. Of 300, 30 are duplicated.
   ['sonarqube/coverage', [[0.9, 150]]],
   ['sonarqube/duplicated-lines', [[0.1, 300]]],
   // Sixteen of 24 are resolved, after 20, 30, 50, 60 … 230 and 240 minutes. The thirteenth took 200.

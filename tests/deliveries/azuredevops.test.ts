@@ -1,7 +1,7 @@
 /** Deliveries of Azure DevOps update the stored pull requests, builds and work items. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { azuredevops } from '../../src/plugins/azuredevops-go/plugin.ts'
-import { createSecrets } from '../../src/secrets.ts'
+import { createSecrets } from '../../src/secrets/secrets.ts'
 import { SECRET_KEY } from '../api/support/test-api.ts'
 import { runTask } from '../convergence/support/run-task.ts'
 import { type FakeAzureDevops, startFakeAzureDevops, TOKEN } from '../fake-azuredevops/fake-azuredevops.ts'

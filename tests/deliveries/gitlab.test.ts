@@ -1,7 +1,7 @@
 /** Deliveries of GitLab update the stored merge requests and issues. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { gitlab } from '../../src/plugins/gitlab/plugin.ts'
-import { createSecrets } from '../../src/secrets.ts'
+import { createSecrets } from '../../src/secrets/secrets.ts'
 import { SECRET_KEY } from '../api/support/test-api.ts'
 import { runTask } from '../convergence/support/run-task.ts'
 import type { ActName } from '../fake-gitlab/changes.ts'

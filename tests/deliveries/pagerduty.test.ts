@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { pagerduty } from '../../src/plugins/pagerduty/plugin.ts'
-import { createSecrets } from '../../src/secrets.ts'
+import { createSecrets } from '../../src/secrets/secrets.ts'
 import { SECRET_KEY } from '../api/support/test-api.ts'
 import { runTask } from '../convergence/support/run-task.ts'
 import { type FakePagerduty, startFakePagerduty, TOKEN } from '../fake-pagerduty/fake-pagerduty.ts'

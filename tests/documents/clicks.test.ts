@@ -9,8 +9,8 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { initialPlan } from '../../src/traffic/model/init.ts'
 import { DEFAULT_TOKEN, type FakeGithub } from '../fake-github/fake-github.ts'
-import { type FakeJira, startFakeJira, USER } from '../jira/fake-jira.ts'
-import { issue } from '../jira/jira-world.ts'
+import { type FakeJira, startFakeJira, USER } from '../fake-jira/fake-jira.ts'
+import { issue } from '../fake-jira/jira-world.ts'
 import { startOrganisation } from '../support/organisation.ts'
 import { describeOwnServer } from '../web/support/client.ts'
 import { root } from './blocks.ts'
@@ -71,7 +71,7 @@ describeOwnServer('clicks of the guide', (client) => {
       .toMatch(/\/runs\/\d+/)
     await page
       .locator('header.head')
-      .getByText(/^(done|done in part)$/)
+      .getByText(/^(done|partly done)$/)
       .waitFor()
   }
   const walk = (document: string, body: (said: Reader) => Promise<void>) =>
@@ -132,7 +132,7 @@ describeOwnServer('clicks of the guide', (client) => {
     await press(page, save)
     await page.getByRole('button', { name: save }).waitFor({ state: 'hidden' })
     await collect(page, collecting)
-    await page.locator('header.head').getByText('done in part', { exact: true }).waitFor()
+    await page.locator('header.head').getByText('partly done', { exact: true }).waitFor()
     expect(await count('boards', sql`id like 'jira:%'`)).toBe(1)
 
     await page.goto(`${client.server.url}/projects/shop`)
@@ -176,7 +176,7 @@ describeOwnServer('clicks of the guide', (client) => {
     await page.waitForURL(/\/runs\/\d+/)
     await page
       .locator('header.head')
-      .getByText(/^(done|done in part)$/)
+      .getByText(/^(done|partly done)$/)
       .waitFor()
     expect(await count('_tool_github_scope_configs', sql`issue_text_incident like '%outage|down%'`)).toBe(1)
   })
@@ -214,7 +214,7 @@ describeOwnServer('clicks of the guide', (client) => {
 
   walk('docs/guide/6-custom-fields.md', async (said) => {
     const page = await client.open('/')
-    for (const words of said('Data → Own fields').split(' → ')) await follow(page, words)
+    for (const words of said('Data → Custom fields').split(' → ')) await follow(page, words)
     await follow(page, said('Add field'))
     await page.getByRole('combobox', { name: 'Scope' }).click()
     await page.getByRole('option', { name: /Shop/ }).click()
@@ -259,8 +259,8 @@ describeOwnServer('clicks of the guide', (client) => {
 
   walk('docs/guide/9-operate.md', async (said) => {
     const page = await client.open('/')
-    await page.getByRole('heading', { name: said('What needs a hand') }).waitFor()
-    await page.getByText('done in part').first().waitFor()
+    await page.getByRole('heading', { name: said('Needs attention') }).waitFor()
+    await page.getByText('partly done').first().waitFor()
     for (const place of [said('Settings → Audit log'), said('Settings → Storage')]) {
       for (const words of place.split(' → ')) await follow(page, words)
       await page

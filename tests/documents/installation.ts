@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LiveServer } from '../api/support/live-server.ts'
 import { DEFAULT_TOKEN } from '../fake-github/fake-github.ts'
-import { startFakeJira, USER } from '../jira/fake-jira.ts'
+import { startFakeJira, USER } from '../fake-jira/fake-jira.ts'
 import { startOrganisation } from '../support/organisation.ts'
 
 const CONFIG = (url: string) => `

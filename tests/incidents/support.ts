@@ -1,5 +1,5 @@
 /** Connects to a fake of an on-call tool, runs its subtasks, and reads what it offers. */
-import { testConnection } from '../../src/control-plane/test-connection.ts'
+import { testConnection } from '../../src/control-plane/connections/test-connection.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { Plugin, PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
 import type { RemoteEntry } from '../../src/plugin-kit/spec/remote-scopes.ts'

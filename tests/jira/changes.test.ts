@@ -3,10 +3,10 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { jira } from '../../src/plugins/jira/plugin.ts'
 import { allTables } from '../../src/tables.ts'
+import { type FakeJira, startFakeJira, USER } from '../fake-jira/fake-jira.ts'
 import { describeOneWithTables } from '../support/databases.ts'
 import { emptyTables } from '../support/empty-tables.ts'
 import { runSubtask } from '../support/run-subtask.ts'
-import { type FakeJira, startFakeJira, USER } from './fake-jira.ts'
 
 const BOARDS = [5, 6]
 const SETTINGS = new Set(['_tool_jira_connections', '_tool_jira_boards', '_tool_jira_scope_configs'])

@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { jira } from '../../src/plugins/jira/plugin.ts'
 import { allTables } from '../../src/tables.ts'
+import { type FakeJira, issue, startFakeJira, USER } from '../fake-jira/fake-jira.ts'
 import { describeOneWithTables } from '../support/databases.ts'
 import { emptyTables } from '../support/empty-tables.ts'
 import { runSubtask } from '../support/run-subtask.ts'
-import { type FakeJira, issue, startFakeJira, USER } from './fake-jira.ts'
 
 const OPTIONS = { connectionId: 1, boardId: 5 }
 

@@ -1,8 +1,8 @@
 /** Jira over the API: connection tests that say what to change, boards, and the data that forms request. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
+import { ACCESS_TOKEN, type FakeJira, SHA, startFakeJira, USER } from '../fake-jira/fake-jira.ts'
 import { describeOneWithTables } from '../support/databases.ts'
-import { ACCESS_TOKEN, type FakeJira, SHA, startFakeJira, USER } from './fake-jira.ts'
 
 const FAILED = { code: 0, success: false, message: expect.any(String) }
 const base = '/plugins/jira'

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { deleteScopeData } from '../../src/control-plane/scope-data.ts'
+import { deleteScopeData } from '../../src/control-plane/scopes/scope-data.ts'
 import { jira } from '../../src/plugins/jira/plugin.ts'
 import { allTables } from '../../src/tables.ts'
+import { type FakeJira, issue, startFakeJira, USER } from '../fake-jira/fake-jira.ts'
 import { describeOneWithTables } from '../support/databases.ts'
 import { emptyTables } from '../support/empty-tables.ts'
 import { runSubtask } from '../support/run-subtask.ts'
-import { type FakeJira, issue, startFakeJira, USER } from './fake-jira.ts'
 
 describeOneWithTables('issues that two boards show', (test) => {
   let fake: FakeJira

@@ -1,6 +1,6 @@
 /** Wraps a real API server so that the fake controller and the scenes can use it as a cluster. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FakeCluster } from '../traffic/support/fake-kubernetes.ts'
+import type { FakeCluster } from '../fake-kubernetes/fake-kubernetes.ts'
 import type { ApiServer } from './api-server.ts'
 
 type Fields = Record<string, any>

@@ -1,7 +1,7 @@
 /** A project that is deleted or loses scopes leaves the same rows as if it had never had them. */
 import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
-import { projectService } from '../../src/control-plane/projects.ts'
+import { projectService } from '../../src/control-plane/projects/projects.ts'
 import type { BlueprintService, ServiceContext } from '../../src/control-plane/services.ts'
 import { commitParents, repoCommits } from '../../src/domain/code.ts'
 import { cicdDeploymentCommits } from '../../src/domain/devops.ts'

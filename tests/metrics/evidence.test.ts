@@ -15,8 +15,8 @@ import { projectMapping } from '../../src/domain/crossdomain.ts'
 import { cicdDeploymentCommits, cicdScopes } from '../../src/domain/devops.ts'
 import { boardIssues, boards, issues } from '../../src/domain/ticket.ts'
 import { metricNamed } from '../../src/metrics/index.ts'
-import { REFERENCE } from '../../src/metrics/policy.ts'
-import { readMetric } from '../../src/metrics/read.ts'
+import { REFERENCE } from '../../src/metrics/policy/policy.ts'
+import { readMetric } from '../../src/metrics/read/read.ts'
 import { receipts } from '../../src/plugin-kit/raw/receipts.ts'
 import { plugins } from '../../src/plugins/index.ts'
 import { alertMessages, alerts } from '../../src/system/alerts.ts'
@@ -246,7 +246,7 @@ describeEachWithTables('grades', (test) => {
   it('are no part of digests and alerts, which say the rest in the same words', async () => {
     const project = await plant({ minutes: [0, 1440], teller: 'nothing' })
     await api.ask('POST', '/projects', { name: project })
-    // Of the two weeks that the seven days touch, one has deployments.
+    // One of the two weeks that the seven days touch has deployments.
     const { text } = await digestOf(
       { database: test.database, publicUrl: 'https://weir.example' },
       project,

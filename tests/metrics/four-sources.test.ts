@@ -10,9 +10,9 @@ import { CHILD_SPAN } from '../fake-github/world/ids.ts'
 import { DEFAULT_TOKEN as GITLAB_TOKEN, startFakeGitlab } from '../fake-gitlab/fake-gitlab.ts'
 import { makerOf } from '../fake-gitlab/world.ts'
 import * as jenkinsFake from '../fake-jenkins/fake-jenkins.ts'
+import * as jiraFake from '../fake-jira/fake-jira.ts'
 import { makeRepository, temporaryFolder } from '../gitextractor/support/repository.ts'
 import { serveGit } from '../gitextractor/support/server.ts'
-import * as jiraFake from '../jira/fake-jira.ts'
 import { describeOneWithTables } from '../support/databases.ts'
 
 const HOUR = 3_600_000

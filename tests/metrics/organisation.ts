@@ -225,7 +225,7 @@ function plant(project: string, index: number, steps: number): { rows: TableRow[
 
   function pipeline(name: string, started: number, planned: Planned): { id: string; finished: number } {
     const id = `plant:Pipeline:${index}:${name}`
-    // The two deployments of `twin` end in the order in which they began, half a minute apart.
+    // The two deployments of such a step end in the order in which they began, half a minute apart.
     const seconds = planned === 'twin' ? 600 : 600 + roll(600)
     const finished = started + seconds * SECOND
     const result = planned === 'failure' ? 'FAILURE' : planned === 'skipped' ? '' : 'SUCCESS'

@@ -1,6 +1,6 @@
 /** Does the controller's work for an Ingress and a binding through the real AWS interface. */
 import * as elb from '@aws-sdk/client-elastic-load-balancing-v2'
-import type { FakeCluster } from '../traffic/support/fake-kubernetes.ts'
+import type { FakeCluster } from '../fake-kubernetes/fake-kubernetes.ts'
 import type { Moto } from './moto.ts'
 
 const groupsIn = (text: string): string => String(text.match(/arn:[^"]+/g))

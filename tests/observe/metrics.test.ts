@@ -1,7 +1,7 @@
 /** The metrics for Prometheus, access to them, and ids that lead from an answer to the log. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { recordUse } from '../../src/control-plane/connection-states.ts'
+import { recordUse } from '../../src/control-plane/connections/connection-states.ts'
 import { ownHealthTemplate } from '../../src/dashboards/grafana/own-health.ts'
 import { write } from '../../src/database/write.ts'
 import { gaps } from '../../src/plugin-kit/raw/gaps.ts'

@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest'
 import type { ControlPlane } from '../../src/control-plane/control-plane.ts'
 import type { NewBlueprint } from '../../src/control-plane/records.ts'
 import type { Plan } from '../../src/plugin-kit/spec/plan.ts'
-import { prepareDatabase } from '../../src/prepare-database.ts'
+import { prepareDatabase } from '../../src/start/prepare-database.ts'
 import { describeEachWithTables } from '../support/databases.ts'
 import { realControl } from './support/real-control.ts'
 

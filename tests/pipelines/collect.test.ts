@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ControlPlane } from '../../src/control-plane/control-plane.ts'
-import { prepareDatabase } from '../../src/prepare-database.ts'
 import { type Runner, startRunner } from '../../src/runner/runner.ts'
 import { createTaskThreads } from '../../src/runner/task-threads.ts'
+import { prepareDatabase } from '../../src/start/prepare-database.ts'
 import { allTables } from '../../src/tables.ts'
 import { describeOneWithTables } from '../support/databases.ts'
 import { realControl } from './support/real-control.ts'
@@ -193,7 +193,7 @@ describeOneWithTables('collecting a project', (test) => {
       '5.1 TASK_CANCELLED',
     ])
     circleci.isLimited = false
-    // The source told these settings to wait for an hour. With other settings the connection starts afresh.
+    // The source told these settings to wait for an hour. With other settings the connection starts again.
     await services.connections.update('circleci', 1, { rateLimitPerHour: 100_000 })
     await services.pipelines.rerun(id)
     expect(await untilFinished(control, id)).toMatchObject({ status: 'TASK_COMPLETED' })

@@ -4,7 +4,7 @@ import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
 import { type Runner, startRunner } from '../../src/runner/runner.ts'
 import { createTaskThreads } from '../../src/runner/task-threads.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from '../api/support/test-api.ts'
-import { type FakeCircleci, startFakeCircleci, TOKEN } from '../plugin-kit/fake-circleci.ts'
+import { type FakeCircleci, startFakeCircleci, TOKEN } from '../fake-circleci/fake-circleci.ts'
 import { describeOneWithTables } from '../support/databases.ts'
 import { untilFinished } from './support/test-control.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
-import { createSecrets } from '../../src/secrets.ts'
+import { createSecrets } from '../../src/secrets/secrets.ts'
 import { systemTables } from '../../src/system/index.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { SECRET_KEY, testControl } from './support/test-control.ts'

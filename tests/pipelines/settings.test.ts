@@ -4,7 +4,7 @@ import type { Services } from '../../src/control-plane/services.ts'
 import { write } from '../../src/database/write.ts'
 import { cicdScopes } from '../../src/domain/devops.ts'
 import { projects as circleciProjects } from '../../src/plugins/circleci/kit.ts'
-import { prepareDatabase } from '../../src/prepare-database.ts'
+import { prepareDatabase } from '../../src/start/prepare-database.ts'
 import { describeEachWithTables } from '../support/databases.ts'
 import { realControl } from './support/real-control.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createSecrets } from '../../src/secrets.ts'
+import { createSecrets } from '../../src/secrets/secrets.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { describeEachWithTables } from '../support/databases.ts'
 

@@ -7,10 +7,10 @@ import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
 import { receipts } from '../../src/plugin-kit/raw/receipts.ts'
 import { circleci } from '../../src/plugins/circleci/plugin.ts'
 import { allTables } from '../../src/tables.ts'
+import { type FakeCircleci, pipeline, startFakeCircleci } from '../fake-circleci/fake-circleci.ts'
 import { describeEachWithTables } from '../support/databases.ts'
 import { emptyTables } from '../support/empty-tables.ts'
 import { runSubtask } from '../support/run-subtask.ts'
-import { type FakeCircleci, pipeline, startFakeCircleci } from './fake-circleci.ts'
 
 const OPTIONS = { connectionId: 1, projectSlug: 'github/acme/web', scopeConfig: { deploymentPattern: 'deploy' } }
 

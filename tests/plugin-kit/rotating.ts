@@ -5,7 +5,7 @@ import { definePlugin } from '../../src/plugin-kit/define/define-plugin.ts'
 import type { PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
 import type { TaskRun } from '../../src/plugin-kit/spec/subtask.ts'
 import { rotatingFields } from '../../src/plugin-kit/spec/token-rotation.ts'
-import { createSecrets } from '../../src/secrets.ts'
+import { createSecrets } from '../../src/secrets/secrets.ts'
 import { listening } from '../support/listening.ts'
 import { items, madeUpSpec } from './made-up.ts'
 

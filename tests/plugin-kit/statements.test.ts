@@ -13,7 +13,7 @@ const MOST = [
   { select: 56, insert: 22, update: 2, delete: 11, begin: 3, commit: 3 },
 ]
 
-/** What waits while a page is stored is stored with the next one. On a slow machine less waits, and each list sends one insert more. */
+/** Pages that wait while another is stored are stored together. On a slow machine less waits, and each list sends one insert more. */
 const LISTS = 3
 
 /** Left out, because the length of the period that its windows cover depends on the day. */

@@ -1,4 +1,4 @@
-/** Of every record only the newest version counts, and only once. */
+/** Only the newest version of every record counts, and only once. */
 import { beforeEach, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
 import { readAll } from '../../src/database/read.ts'

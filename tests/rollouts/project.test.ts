@@ -5,7 +5,7 @@ import { type Engine, statementText } from '../../src/dashboards/grafana/text.ts
 import { dashboardNamed, panelNamed } from '../../src/dashboards/index.ts'
 import { schemaVersions } from '../../src/database/migrate.ts'
 import { write } from '../../src/database/write.ts'
-import { prepareDatabase } from '../../src/prepare-database.ts'
+import { prepareDatabase } from '../../src/start/prepare-database.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { asGrafana } from '../dashboards/as-grafana.ts'
 import { calculate } from '../metrics/calculate.ts'

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { testConnection } from '../../src/control-plane/test-connection.ts'
+import { testConnection } from '../../src/control-plane/connections/test-connection.ts'
 import { sonarqube } from '../../src/plugins/sonarqube/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeSonarqube, startFakeSonarqube, TOKEN } from '../fake-sonarqube/fake-sonarqube.ts'

@@ -1,6 +1,6 @@
 /** A database in which a vendor of the convergence suite was changed, and collected into two projects. */
 import fc from 'fast-check'
-import { scopeParams } from '../../src/control-plane/scope-data.ts'
+import { scopeParams } from '../../src/control-plane/scopes/scope-data.ts'
 import type { Database } from '../../src/database/database.ts'
 import { write } from '../../src/database/write.ts'
 import type { PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'

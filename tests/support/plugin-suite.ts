@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { testConnection } from '../../src/control-plane/test-connection.ts'
+import { testConnection } from '../../src/control-plane/connections/test-connection.ts'
 import type { Database } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { write } from '../../src/database/write.ts'

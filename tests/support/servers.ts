@@ -59,7 +59,13 @@ export async function startTestPostgres(parent: string = tmpdir(), settings: Set
   try {
     let lost: Error | undefined
     const { url, stop } = await startEmbedded(folder, {
-      settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300', ...settings },
+      settings: {
+        fsync: 'off',
+        synchronous_commit: 'off',
+        full_page_writes: 'off',
+        max_connections: '300',
+        ...settings,
+      },
       onLost: (error) => {
         lost = error
       },

@@ -8,8 +8,8 @@ import { switchStatus } from '../../src/traffic/engine/status.ts'
 import { describeSwitch } from '../../src/traffic/engine/store.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
 import { preflightReport } from '../../src/traffic/survey/preflight-report.ts'
+import { ElbError } from '../fake-aws/fake-elbv2.ts'
 import { describeOneWithTables } from '../support/databases.ts'
-import { ElbError } from './support/fake-elbv2.ts'
 import { setStage } from './support/stage.ts'
 
 const LIMIT = { timeout: 240_000 }

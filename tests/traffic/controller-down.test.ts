@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { startWatch, tick } from '../../src/traffic/engine/watch.ts'
+import { ElbError } from '../fake-aws/fake-elbv2.ts'
 import { describeOneWithTables } from '../support/databases.ts'
-import { ElbError } from './support/fake-elbv2.ts'
 import { setStage } from './support/stage.ts'
 
 const ACTION = 'alb.ingress.kubernetes.io/actions.web-switch'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { refuseEdits, submitPlan } from '../../src/traffic/engine/submit-plan.ts'
 import { startWatch, tick } from '../../src/traffic/engine/watch.ts'
+import { ElbError } from '../fake-aws/fake-elbv2.ts'
 import { describeOneWithTables } from '../support/databases.ts'
-import { ElbError } from './support/fake-elbv2.ts'
 import { setStage, withGates } from './support/stage.ts'
 
 describeOneWithTables('in the middle of a switch', (database) => {

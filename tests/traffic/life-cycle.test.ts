@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { prepareDatabase } from '../../src/prepare-database.ts'
+import { prepareDatabase } from '../../src/start/prepare-database.ts'
 import { connect } from '../../src/traffic/engine/connect.ts'
 import { act, approve } from '../../src/traffic/engine/engine.ts'
 import type { Engine, Request } from '../../src/traffic/engine/engine-types.ts'
@@ -9,9 +9,9 @@ import { createSwitch, describeSwitch, getSwitch, journalOf, type SwitchRow } fr
 import { tick } from '../../src/traffic/engine/watch.ts'
 import { actionKey } from '../../src/traffic/model/action.ts'
 import type { RoutePlan } from '../../src/traffic/model/plan.ts'
+import { ElbError } from '../fake-aws/fake-elbv2.ts'
 import { describeEachWithTables } from '../support/databases.ts'
 import { putEnvironmentBack } from '../support/environment.ts'
-import { ElbError } from './support/fake-elbv2.ts'
 import { startWorld, type World } from './support/world.ts'
 
 describeEachWithTables('traffic switch', (database) => {

@@ -1,4 +1,4 @@
-/** What happens when somebody overwrites the stored routes of a switch by hand. */
+/** Somebody overwrites the stored routes of a switch by hand. */
 import { expect, test } from 'vitest'
 import { describeSwitch, listSwitches, type SwitchRow } from '../../src/traffic/engine/store.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'

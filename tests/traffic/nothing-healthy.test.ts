@@ -4,8 +4,8 @@ import { tick } from '../../src/traffic/engine/watch.ts'
 import { planFromText } from '../../src/traffic/lint/require-plan.ts'
 import { initialPlan, PRESETS } from '../../src/traffic/model/init.ts'
 import type { RoutePlan } from '../../src/traffic/model/plan.ts'
+import { ElbError } from '../fake-aws/fake-elbv2.ts'
 import { describeOneWithTables } from '../support/databases.ts'
-import { ElbError } from './support/fake-elbv2.ts'
 import { setStage } from './support/stage.ts'
 
 const LIMIT = { timeout: 240_000 }

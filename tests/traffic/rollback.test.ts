@@ -6,8 +6,8 @@ import type { Request } from '../../src/traffic/engine/engine-types.ts'
 import { switchStatus } from '../../src/traffic/engine/status.ts'
 import { createSwitch, type SwitchRow } from '../../src/traffic/engine/store.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
+import { ElbError } from '../fake-aws/fake-elbv2.ts'
 import { describeOneWithTables } from '../support/databases.ts'
-import { ElbError } from './support/fake-elbv2.ts'
 import { setStage, times } from './support/stage.ts'
 
 describeOneWithTables('rollback always wins', (database) => {

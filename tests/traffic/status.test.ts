@@ -8,8 +8,8 @@ import { EFFECTS, journalSentence } from '../../src/traffic/engine/journal-words
 import { reverseSwitch } from '../../src/traffic/engine/reverse.ts'
 import { switchStatus } from '../../src/traffic/engine/status.ts'
 import { describeSwitch, type SwitchRow } from '../../src/traffic/engine/store.ts'
+import { ElbError } from '../fake-aws/fake-elbv2.ts'
 import { describeOneWithTables } from '../support/databases.ts'
-import { ElbError } from './support/fake-elbv2.ts'
 import { setStage } from './support/stage.ts'
 
 test('every effect has words of its own', () => {

@@ -23,11 +23,11 @@ import { describeCheck, preflightReport } from '../../src/traffic/survey/preflig
 import { openBalancer } from '../../src/traffic/vendors/balancer.ts'
 import { openCluster } from '../../src/traffic/vendors/cluster.ts'
 import { startTestApi } from '../api/support/test-api.ts'
+import { ElbError } from '../fake-aws/fake-elbv2.ts'
+import type { FakeCluster } from '../fake-kubernetes/fake-kubernetes.ts'
 import { describeOneWithTables } from '../support/databases.ts'
 import { putEnvironmentBack } from '../support/environment.ts'
 import { programEnvironment, programFile } from '../support/programs.ts'
-import { ElbError } from './support/fake-elbv2.ts'
-import type { FakeCluster } from './support/fake-kubernetes.ts'
 import type { RouteName } from './support/many-routes.ts'
 import { startWorld, type World } from './support/world.ts'
 

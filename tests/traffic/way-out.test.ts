@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { traffic } from '../../src/cli/traffic.ts'
+import { ElbError } from '../fake-aws/fake-elbv2.ts'
 import { describeOneWithTables } from '../support/databases.ts'
-import { ElbError } from './support/fake-elbv2.ts'
 import { setStage } from './support/stage.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

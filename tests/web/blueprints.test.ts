@@ -149,7 +149,7 @@ describeClient('blueprints', (client) => {
       })
       const page = await open('/blueprints')
       await page.getByRole('link', { name: 'Write a plan' }).click()
-      await page.getByLabel('Name').fill('own fields')
+      await page.getByLabel('Name').fill('custom fields')
       const editor = page.getByRole('textbox', { name: 'Plan' })
       const problems = page.getByRole('list', { name: 'Problems' })
 
@@ -189,7 +189,7 @@ describeClient('blueprints', (client) => {
       await page.getByRole('dialog').getByText('1 task in 1 stage').waitFor()
       await page.keyboard.press('Escape')
       await page.getByRole('button', { name: 'Create blueprint' }).click()
-      await page.getByRole('heading', { level: 1, name: 'own fields' }).waitFor()
+      await page.getByRole('heading', { level: 1, name: 'custom fields' }).waitFor()
 
       await page.getByRole('button', { name: 'Collect now' }).click()
       await page.waitForURL(/\/runs\/\d+/)

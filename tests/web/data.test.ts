@@ -1,6 +1,6 @@
 /** Collected data in the browser: one record through all layers, and a custom field that is mapped by a click and filled. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type FakeJira, issue, startFakeJira, USER } from '../jira/fake-jira.ts'
+import { type FakeJira, issue, startFakeJira, USER } from '../fake-jira/fake-jira.ts'
 import { describeOwnServer } from './support/client.ts'
 import { ask as askServer } from './support/shop.ts'
 
@@ -74,7 +74,7 @@ describeOwnServer('data', (client) => {
 
   it('adds a field by clicking a value, and every run fills it', async () => {
     const page = await client.open('/data/fields')
-    await page.getByText('No field of your own yet').waitFor()
+    await page.getByText('No custom fields yet').waitFor()
     await page.getByRole('link', { name: 'Add field' }).click()
     await page.getByRole('combobox', { name: 'Scope' }).click()
     await page.getByRole('option', { name: /Shop % board/ }).click()
@@ -130,8 +130,8 @@ describeOwnServer('data', (client) => {
       .waitFor()
     await page.getByRole('button', { name: 'Actions for x_points' }).click()
     await page.getByRole('menuitem', { name: 'Delete field' }).click()
-    await page.getByRole('dialog').getByText('All its values go').waitFor()
+    await page.getByRole('dialog').getByText('All its values are deleted').waitFor()
     await page.getByRole('button', { name: 'Delete field and values' }).click()
-    await page.getByText('No field of your own yet').waitFor()
+    await page.getByText('No custom fields yet').waitFor()
   })
 })

@@ -11,7 +11,7 @@ describeClient('the overview', (client) => {
     await page.waitForURL('**/start')
   })
 
-  it('names what needs a hand and why a project has no numbers, each with the way to it', async () => {
+  it('names what needs attention and why a project has no numbers, each with the way to it', async () => {
     const { body: project } = await client.server.ask('POST', '/projects', { name: 'shop' })
     const first = await client.open('/')
     await first.getByText('Nothing so far: no run has ended yet.').waitFor()

@@ -2,8 +2,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newDataFolder, startLiveServer } from '../api/support/live-server.ts'
+import { type FakeCircleci, startFakeCircleci, TOKEN } from '../fake-circleci/fake-circleci.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
-import { type FakeCircleci, startFakeCircleci, TOKEN } from '../plugin-kit/fake-circleci.ts'
 import { describeOneWithTables } from '../support/databases.ts'
 import { sharedBrowser } from './support/browser.ts'
 import { describeClient, LONGEST_MS } from './support/client.ts'
@@ -97,7 +97,7 @@ describeClient('runs', (client) => {
     await ask(client.server, 'PATCH', path, { token: 'a-token-that-nobody-knows' })
     const id = await shop.run()
     const page = await client.open(`/runs/${id}`)
-    await state(page, 'done in part').or(state(page, 'failed')).waitFor()
+    await state(page, 'partly done').or(state(page, 'failed')).waitFor()
     const alert = page.getByRole('alert').filter({ hasText: 'acme/web could not be finished' })
     await alert.waitFor()
     expect(await alert.textContent()).toMatch(/token|401/i)

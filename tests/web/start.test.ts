@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { DEFAULT_TOKEN } from '../fake-github/fake-github.ts'
-import { startFakeJira, USER } from '../jira/fake-jira.ts'
+import { startFakeJira, USER } from '../fake-jira/fake-jira.ts'
 import { startOrganisation } from '../support/organisation.ts'
 import { describeClient } from './support/client.ts'
 

@@ -1,7 +1,7 @@
 /** The page of a switch that is under way. */
 import { afterAll, expect, it } from 'vitest'
 import { gateSchema } from '../../src/traffic/model/gate-schema.ts'
-import { startFakeCloudWatch } from '../traffic/support/fake-cloudwatch.ts'
+import { startFakeCloudWatch } from '../fake-aws/fake-cloudwatch.ts'
 import { startWorld, type World } from '../traffic/support/world.ts'
 import { type Client, describeOwnServer } from './support/client.ts'
 

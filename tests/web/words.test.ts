@@ -1,6 +1,6 @@
 /** Texts of pages about numbers, without a browser. */
 import { expect, it } from 'vitest'
-import { minutesInWords } from '../../src/metrics/value-words.ts'
+import { minutesInWords } from '../../src/metrics/words/value-words.ts'
 import { changeOf } from '../../web/dashboards/figure-rows.ts'
 import { duration } from '../../web/parts/words.ts'
 import { changeOf as changeOfKey } from '../../web/projects/key-change.ts'

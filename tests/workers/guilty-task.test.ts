@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Task } from '../../src/control-plane/records.ts'
-import { isFinished } from '../../src/control-plane/states.ts'
+import { isFinished } from '../../src/control-plane/runs/states.ts'
 import { selectRows } from '../../src/control-plane/store.ts'
 import { interruptions, taskRuns } from '../../src/system/workers.ts'
+import { type FakeFleet, startFakeFleet } from '../fake-fleet/fake-fleet.ts'
 import { until } from '../pipelines/support/test-control.ts'
 import { describeOneWithTables } from '../support/databases.ts'
-import { type FakeFleet, startFakeFleet } from './support/fake-fleet.ts'
 import { addBoards, type Fleet, type Member, openFleet } from './support/fleet.ts'
 import { DEADLY } from './support/fleet-plugin.ts'
 

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { isFinished } from '../../src/control-plane/states.ts'
+import { isFinished } from '../../src/control-plane/runs/states.ts'
+import { type FakeFleet, startFakeFleet } from '../fake-fleet/fake-fleet.ts'
 import { until } from '../pipelines/support/test-control.ts'
 import { describeEachWithTables } from '../support/databases.ts'
-import { type FakeFleet, startFakeFleet } from './support/fake-fleet.ts'
 import { addBoards, type Fleet, type Member, openFleet } from './support/fleet.ts'
 
 const isFull = process.env.FULL_SIZE === 'true'

@@ -27,7 +27,7 @@ export function DataPage() {
       says="What was collected, layer by layer: as the source sent it, as its tool knows it, and in the words that all tools share."
       actions={
         <Button variant="default" renderRoot={(props) => <Link to="/data/fields" {...props} />}>
-          Own fields
+          Custom fields
         </Button>
       }
     >

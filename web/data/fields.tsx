@@ -18,14 +18,14 @@ export function FieldsPage() {
   const may = useMay('admin')
   return (
     <Page
-      title="Own fields"
+      title="Custom fields"
       says="Columns of your own in the shared tables, filled from what sources send. Their names begin with x_."
       actions={may && <Button renderRoot={(props) => <Link to="/data/fields/map" {...props} />}>Add field</Button>}
     >
       <Asked of={fields}>
         {({ fields: all }) =>
           all.length === 0 ? (
-            <Empty title="No field of your own yet" action={<Link to="/data">Look at the data</Link>}>
+            <Empty title="No custom fields yet" action={<Link to="/data">Look at the data</Link>}>
               Say you keep the risk of a change in a field of Jira. Add a field, click the value in a record that was
               collected, and every issue has it: in queries, exports and dashboards, now and after every run.
             </Empty>
@@ -201,8 +201,8 @@ function DeleteField({ field: { table, columnName, filledBy }, isOpen, close }: 
   return (
     <Modal opened={isOpen} onClose={close} title={`Delete ${table}.${columnName}`} centered>
       <p>
-        All its values go, and queries that name it fail. Raw records stay: a field that is added again can be filled
-        from them, but values that came by a CSV file cannot be had back.
+        All its values are deleted, and queries that name it fail. Raw records stay: a field that is added again can be filled
+        from them, but values that came by a CSV file cannot be recovered.
       </p>
       <div className="actions" style={{ justifyContent: 'flex-end', marginTop: 20 }}>
         <Button variant="default" onClick={close}>

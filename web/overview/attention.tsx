@@ -28,14 +28,14 @@ export function Attention() {
     ...runs.slice(0, MOST_RUNS).map(({ id, name, project, status, message, finishedAt }) => (
       <Item
         key={`run ${id}`}
-        tag={status === 'TASK_FAILED' ? ['bad', 'failed'] : ['attention', 'done in part']}
+        tag={status === 'TASK_FAILED' ? ['bad', 'failed'] : ['attention', 'partly done']}
         link={
           <Link to="/runs/$id" params={{ id: String(id) }}>
             Show run
           </Link>
         }
       >
-        The last run of <b>{project || name}</b> {status === 'TASK_FAILED' ? 'failed' : 'was done in part'},{' '}
+        The last run of <b>{project || name}</b> {status === 'TASK_FAILED' ? 'failed' : 'was only partly done'},{' '}
         <Moment at={finishedAt} />
         {message ? ': ' : '.'}
         {message && <span className="quiet">{message}</span>}
@@ -90,7 +90,7 @@ export function Attention() {
   return (
     <section aria-labelledby="attention" style={{ marginBottom: 32 }}>
       <h2 id="attention" style={{ marginBottom: 12 }}>
-        What needs a hand
+        Needs attention
       </h2>
       {items.length === 0 ? (
         <p className="quiet">

@@ -131,7 +131,7 @@ const STATES: Readonly<Record<string, readonly [word: string, look: string]>> = 
   TASK_RESUME: ['waiting', ''],
   TASK_RUNNING: ['running', 'accent'],
   TASK_COMPLETED: ['done', 'good'],
-  TASK_PARTIAL: ['done in part', 'attention'],
+  TASK_PARTIAL: ['partly done', 'attention'],
   TASK_FAILED: ['failed', 'bad'],
   TASK_CANCELLED: ['cancelled', ''],
 }

@@ -19,7 +19,7 @@ const TYPED_MS = 300
 const RUN_STATES = {
   going: { label: 'Waiting or running', query: { pending: 'true' } },
   done: { label: 'Done', query: { status: 'TASK_COMPLETED' } },
-  part: { label: 'Done in part', query: { status: 'TASK_PARTIAL' } },
+  part: { label: 'Partly done', query: { status: 'TASK_PARTIAL' } },
   failed: { label: 'Failed', query: { status: 'TASK_FAILED' } },
   cancelled: { label: 'Cancelled', query: { status: 'TASK_CANCELLED' } },
 } as const

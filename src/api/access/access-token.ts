@@ -4,10 +4,10 @@
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'
-import type { Config, RoleToken } from '../../config.ts'
+import type { Config, RoleToken } from '../../config/config.ts'
 import { keepSecret } from '../../log.ts'
-import { makePrivate, readPrivate } from '../../private-file.ts'
-import type { Secrets } from '../../secrets.ts'
+import { makePrivate, readPrivate } from '../../secrets/private-file.ts'
+import type { Secrets } from '../../secrets/secrets.ts'
 
 type AccessMode = 'open' | 'none' | 'token' | 'oidc'
 

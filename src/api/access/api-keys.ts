@@ -2,7 +2,8 @@
 
 import { randomInt } from 'node:crypto'
 import { type Expression, type SqlBool, sql } from 'kysely'
-import type { Grant, Role } from '../../config.ts'
+import { pathMatcher } from '../../basics/user-patterns.ts'
+import type { Grant, Role } from '../../config/config.ts'
 import { type Actor, recordChange } from '../../control-plane/audit/record.ts'
 import type { Listed, Paged, QueryOf } from '../../control-plane/store.ts'
 import {
@@ -20,9 +21,8 @@ import { oneAtATime } from '../../database/line.ts'
 import { among, readByKeys } from '../../database/pieces.ts'
 import type { RowOf } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
-import type { Secrets } from '../../secrets.ts'
+import type { Secrets } from '../../secrets/secrets.ts'
 import { apiKeyRoles, apiKeys } from '../../system/access.ts'
-import { pathMatcher } from '../../user-patterns.ts'
 import type { User } from './identity.ts'
 import { EVERYTHING } from './roles.ts'
 

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import type { FastifyRequest } from 'fastify'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { UserError } from '../../errors.ts'
 import { accessMode } from './access-token.ts'
 

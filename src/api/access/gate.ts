@@ -1,6 +1,6 @@
 /** Decides whether a request may pass. Refuses strange addresses and forged pages first, then finds the user, then checks the role. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Role } from '../../config.ts'
+import type { Role } from '../../config/config.ts'
 import { type Actor, recordChange } from '../../control-plane/audit/record.ts'
 import { UserError } from '../../errors.ts'
 import { isKeyed } from '../addresses.ts'

@@ -1,7 +1,7 @@
 /** Finds the user of a request: by access token, session, or a proxy that signs people in. */
 import type { FastifyRequest } from 'fastify'
-import type { Config, Grant } from '../../config.ts'
-import type { Secrets } from '../../secrets.ts'
+import type { Config, Grant } from '../../config/config.ts'
+import type { Secrets } from '../../secrets/secrets.ts'
 import { type AccessToken, type AccessTokens, accessMode, sameSecret } from './access-token.ts'
 import { providersOf, refusalOf } from './oidc.ts'
 import { EVERYTHING, grantsOfGroups } from './roles.ts'

@@ -1,7 +1,7 @@
 /** Finds the projects that a request is about. */
 import type { FastifyRequest } from 'fastify'
+import { blueprintOfRun } from '../../control-plane/runs/wanted-calculations.ts'
 import { findRow } from '../../control-plane/store.ts'
-import { blueprintOfRun } from '../../control-plane/wanted-calculations.ts'
 import type { Database } from '../../database/database.ts'
 import { pipelines, tasks } from '../../system/pipelines.ts'
 import { blueprints } from '../../system/projects.ts'

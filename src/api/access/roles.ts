@@ -1,6 +1,6 @@
 /** Roles: what users may do, and in which projects. */
-import type { Grant, GroupRoles, Role } from '../../config.ts'
-import { ROLES } from '../../config.ts'
+import type { Grant, GroupRoles, Role } from '../../config/config.ts'
+import { ROLES } from '../../config/config.ts'
 
 export const EVERYTHING: readonly Grant[] = [{ role: 'admin' }]
 

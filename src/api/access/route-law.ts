@@ -4,7 +4,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { FastifyRequest } from 'fastify'
-import type { Role } from '../../config.ts'
+import type { Role } from '../../config/config.ts'
 import { FatalError } from '../../errors.ts'
 import { type RouteCost, type RouteSize, SIZES, type SizeLimit } from '../../plugin-kit/spec/route-size.ts'
 import type { Api } from '../api.ts'

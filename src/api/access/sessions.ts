@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyReply } from 'fastify'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { deleteRows, findRow, insertRow, type Queries } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
-import type { Secrets } from '../../secrets.ts'
+import type { Secrets } from '../../secrets/secrets.ts'
 import { authSessions, sessionOrigins } from '../../system/access.ts'
 import { signerFor } from './signed.ts'
 
@@ -40,7 +40,7 @@ export interface SessionService {
 
 export function sessionService({ kysely }: Database, secrets: Secrets, config: Config): SessionService {
   const signer = signerFor<{ jti: string }>('session', config, secrets)
-  /** Belongs to this session only: a value that somebody planted, for example from a sibling domain, does not match. */
+  /** Belongs to this session only: a value that somebody planted, for example from a neighbouring domain, does not match. */
   const csrfOf = (jti: string) => secrets.digest(`csrf ${jti}`)
   const cookieOptions: CookieSerializeOptions = {
     path: '/',

@@ -1,7 +1,7 @@
 /** Signs values that a browser keeps for this server (JWT, HS256). A value that was changed meanwhile is not accepted. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Config } from '../../config.ts'
-import type { Secrets } from '../../secrets.ts'
+import type { Config } from '../../config/config.ts'
+import type { Secrets } from '../../secrets/secrets.ts'
 
 interface Signer<Claims> {
   sign(claims: Claims, expires: Date): string

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DIRECTIONS, KINDS, STATES, TARGETS, WEEKDAYS } from '../../alerts/records.ts'
-import { LONGEST_PROJECT_NAME } from '../../control-plane/projects.ts'
+import { LONGEST_PROJECT_NAME } from '../../control-plane/projects/projects.ts'
 import { bounded, example } from '../../plugin-kit/spec/request-values.ts'
 import { time, timeOrNull } from './common.ts'
 

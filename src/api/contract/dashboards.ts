@@ -47,7 +47,7 @@ export const dashboardRecord = dashboardSummary.extend({
   missingField: z
     .object({ name: z.string(), title: z.string(), table: z.string() })
     .nullable()
-    .meta({ description: 'A field of your own that it reads and that no table has yet. Null: nothing is missing.' }),
+    .meta({ description: 'A custom field that it reads and that no table has yet. Null: nothing is missing.' }),
   range: range
     .extend({ before: range.meta({ description: 'The period of the same length right before, for comparison.' }) })
     .meta({ description: 'The requested range as absolute times.' }),

@@ -1,7 +1,7 @@
 /** Schemas of connections, scopes and scope configs, from what plugins say about their fields. */
 
 import { z } from 'zod'
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import { publicName } from '../../control-plane/store.ts'
 import type { AnyTable, Column } from '../../database/table.ts'
 import { FIELD_KINDS } from '../../plugin-kit/spec/field-kinds.ts'

@@ -1,6 +1,6 @@
 /** Records as the API shows them. */
 import { z } from 'zod'
-import { ROLES } from '../../config.ts'
+import { ROLES } from '../../config/config.ts'
 import { TASK_STATUSES } from '../../domain/enums.ts'
 import { time, timeOrNull } from './common.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LONGEST_PROJECT_NAME } from '../../control-plane/projects.ts'
+import { LONGEST_PROJECT_NAME } from '../../control-plane/projects/projects.ts'
 import { ROLLOUT_REASONS, type RolloutReason } from '../../metrics/calculate/join-rollouts.ts'
 import { bounded } from '../../plugin-kit/spec/request-values.ts'
 import { paging, time, timeOrNull } from './common.ts'

@@ -1,4 +1,4 @@
-import { deliverySpecOf, type ReadDelivery } from '../../control-plane/deliveries.ts'
+import { deliverySpecOf, type ReadDelivery } from '../../control-plane/connections/deliveries.ts'
 import { UserError } from '../../errors.ts'
 import type { SentDelivery } from '../../plugin-kit/spec/deliveries.ts'
 import { plugins } from '../../plugins/index.ts'

@@ -1,5 +1,5 @@
 /** Tries rules in a thread. */
-import { previewOfProject, type TriedRules } from '../../control-plane/rule-preview.ts'
+import { previewOfProject, type TriedRules } from '../../control-plane/scopes/rule-preview.ts'
 import { plugins } from '../../plugins/index.ts'
 import { onOwnDatabase } from './own-database.ts'
 

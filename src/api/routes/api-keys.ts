@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ROLES } from '../../config.ts'
+import { ROLES } from '../../config/config.ts'
 import { UserError } from '../../errors.ts'
 import {
   body,

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { ROLES } from '../../config.ts'
+import { ROLES } from '../../config/config.ts'
 import { type Actor, recordChange } from '../../control-plane/audit/record.ts'
 import type { Queries } from '../../control-plane/store.ts'
 import { UserError } from '../../errors.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { collectedElsewhere } from '../../control-plane/collected-elsewhere.ts'
-import { lacksOf } from '../../control-plane/partial-data.ts'
+import { collectedElsewhere } from '../../control-plane/projects/collected-elsewhere.ts'
+import { lacksOf } from '../../control-plane/projects/partial-data.ts'
 import { bounded, wholeNumber } from '../../plugin-kit/spec/request-values.ts'
 import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'

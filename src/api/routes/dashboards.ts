@@ -1,6 +1,6 @@
 import { packed, tarText } from '../../basics/tar.ts'
-import { findDashboard, listOwnDashboards, OWN_GROUP } from '../../control-plane/own-dashboards.ts'
-import { policyOfProject } from '../../control-plane/project-policy.ts'
+import { findDashboard, listOwnDashboards, OWN_GROUP } from '../../control-plane/dashboards/own-dashboards.ts'
+import { policyOfProject } from '../../control-plane/projects/project-policy.ts'
 import { readAnnotations } from '../../dashboards/annotations.ts'
 import { templateOf } from '../../dashboards/grafana/template.ts'
 import { templateFiles } from '../../dashboards/grafana/template-files.ts'

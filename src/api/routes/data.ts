@@ -1,10 +1,10 @@
 /** Stored data for people to look at: the rows of a scope in each layer, and one record through all layers. */
 
 import { z } from 'zod'
-import { domainRow } from '../../control-plane/domain-row.ts'
-import { findScopes } from '../../control-plane/find-scopes.ts'
-import { LARGEST_PAGE, marksOf, rowsOfScope, tablesOfScope } from '../../control-plane/scope-layers.ts'
-import { followRecord } from '../../control-plane/scope-records.ts'
+import { domainRow } from '../../control-plane/scopes/domain-row.ts'
+import { findScopes } from '../../control-plane/scopes/find-scopes.ts'
+import { LARGEST_PAGE, marksOf, rowsOfScope, tablesOfScope } from '../../control-plane/scopes/scope-layers.ts'
+import { followRecord } from '../../control-plane/scopes/scope-records.ts'
 import { bounded, wholeNumber } from '../../plugin-kit/spec/request-values.ts'
 import { inTurn, plain, type Routes } from '../api.ts'
 import { answers, paging, time } from '../contract/common.ts'

@@ -11,7 +11,7 @@ import {
   MOST_KEPT,
   type SentTo,
   WHOLE,
-} from '../../control-plane/deliveries.ts'
+} from '../../control-plane/connections/deliveries.ts'
 import { equalTo, publicRow, type QueryOf, selectPage } from '../../control-plane/store.ts'
 import type { RawRecord } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LAYERS, readStorage, type Storage } from '../../control-plane/storage.ts'
+import { LAYERS, readStorage, type Storage } from '../../control-plane/storage/storage.ts'
 import { examineServer, FINDING_STATES } from '../../runner/health.ts'
 import type { Routes } from '../api.ts'
 import { answers, time } from '../contract/common.ts'

@@ -5,7 +5,7 @@ import type { FastifyReply, RouteOptions } from 'fastify'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import packageFile from '../../../package.json' with { type: 'json' }
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { accessMode } from '../access/access-token.ts'
 import { isOpenTo } from '../access/route-law.ts'
 import type { Api } from '../api.ts'

@@ -4,7 +4,7 @@ import {
   listOwnDashboards,
   removeOwnDashboard,
   updateOwnDashboard,
-} from '../../control-plane/own-dashboards.ts'
+} from '../../control-plane/dashboards/own-dashboards.ts'
 import { dora } from '../../dashboards/definitions/dora.ts'
 import { example, idParameter, present } from '../../plugin-kit/spec/request-values.ts'
 import { actorOf } from '../access/gate.ts'

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { isFinished } from '../../control-plane/states.ts'
-import { decimalOf } from '../../decimal.ts'
+import { decimalOf } from '../../basics/decimal.ts'
+import { isFinished } from '../../control-plane/runs/states.ts'
 import {
   body,
   bounded,

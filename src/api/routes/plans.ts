@@ -1,7 +1,7 @@
 /** For people who write schedules and plans by hand: what they mean, and what is wrong with them. */
 import { z } from 'zod'
+import { lookAtSchedule } from '../../control-plane/blueprints/schedule-words.ts'
 import { checkPlan, plannablePlugins } from '../../control-plane/plan/check-plan.ts'
-import { lookAtSchedule } from '../../control-plane/schedule-words.ts'
 import { bounded, example, wholeNumber } from '../../plugin-kit/spec/request-values.ts'
 import type { Routes } from '../api.ts'
 import { EXAMPLE_PLAN } from '../contract/blueprint-body.ts'

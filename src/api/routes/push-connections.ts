@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { forgetMessages } from '../../control-plane/deliveries.ts'
+import { forgetMessages } from '../../control-plane/connections/deliveries.ts'
 import type { Connection } from '../../control-plane/records.ts'
 import type { PushSource } from '../../plugin-kit/spec/push-source.ts'
 import { type ApiKey, apiKeyService } from '../access/api-keys.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { recordChange } from '../../control-plane/audit/record.ts'
-import { wantCalculations } from '../../control-plane/wanted-calculations.ts'
+import { wantCalculations } from '../../control-plane/runs/wanted-calculations.ts'
 import { receive } from '../../plugin-kit/push/receive.ts'
 import type { PushSource } from '../../plugin-kit/spec/push-source.ts'
 import { example } from '../../plugin-kit/spec/request-values.ts'

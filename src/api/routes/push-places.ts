@@ -1,8 +1,8 @@
 /** The ways in which an address can name a connection of a push source. */
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { decimalOf } from '../../basics/decimal.ts'
 import type { Services } from '../../control-plane/services.ts'
-import { decimalOf } from '../../decimal.ts'
 import { UserError } from '../../errors.ts'
 import { id } from '../../plugin-kit/spec/request-values.ts'
 

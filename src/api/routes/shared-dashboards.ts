@@ -1,18 +1,18 @@
 /** Public links to dashboards. Whoever has a link sees that dashboard with its values, and nothing else. */
 
-import { findDashboard } from '../../control-plane/own-dashboards.ts'
+import { didYouMean } from '../../basics/nearest.ts'
+import { findDashboard } from '../../control-plane/dashboards/own-dashboards.ts'
 import {
   listSharedDashboards,
   revokeSharedDashboard,
   type SharedDashboard,
   shareDashboard,
   sharedByToken,
-} from '../../control-plane/shared-dashboards.ts'
+} from '../../control-plane/dashboards/shared-dashboards.ts'
 import type { Dashboard } from '../../dashboards/dashboard.ts'
 import { dora } from '../../dashboards/definitions/dora.ts'
 import { rangeBefore, rangeOfText } from '../../dashboards/range.ts'
 import { UserError } from '../../errors.ts'
-import { didYouMean } from '../../nearest.ts'
 import { example, idParameter } from '../../plugin-kit/spec/request-values.ts'
 import { actorOf } from '../access/gate.ts'
 import { inTurn, plain, type Routes } from '../api.ts'

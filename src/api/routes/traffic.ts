@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { decimalOf } from '../../decimal.ts'
+import { decimalOf } from '../../basics/decimal.ts'
 import { UserError } from '../../errors.ts'
 import { example } from '../../plugin-kit/spec/request-values.ts'
 import { engineOn } from '../../traffic/engine/connect.ts'

@@ -1,5 +1,5 @@
 /** Explains the refusals of an S3-compatible store, and what to do about them. */
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import { messageOf, UnavailableError, UserError } from '../../errors.ts'
 import type { Exchange, ExchangeFailed } from '../../plugin-kit/http/index.ts'
 import { valueIn } from './xml.ts'

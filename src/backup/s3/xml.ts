@@ -1,5 +1,5 @@
 /** Answers of these stores are flat, so a value can be found by its name. */
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = byName({ lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' })
 

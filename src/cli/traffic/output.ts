@@ -6,7 +6,7 @@ import { CredentialsRefused, TrafficError, type Trouble } from '../../traffic/mo
 export const EXIT: Readonly<Record<Trouble, number>> = { invalid: 2, gate: 3, conflict: 4, timeout: 5 }
 const REFUSED = 6
 
-// A reader of only the first lines closes the pipe early; that is no failure of this command.
+// A reader of only the first lines closes the pipe before the end; that is no failure of this command.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit()
   throw error

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { parseAllDocuments } from 'yaml'
-import { counted } from '../../counted.ts'
+import { counted } from '../../basics/counted.ts'
+import { writeUserFolder } from '../../basics/user-file.ts'
 import { connect } from '../../traffic/engine/connect.ts'
 import { planFromText } from '../../traffic/lint/require-plan.ts'
 import { lintText } from '../../traffic/lint/text.ts'
@@ -20,7 +21,6 @@ import {
 } from '../../traffic/render/render.ts'
 import { simulate } from '../../traffic/render/simulate.ts'
 import { liveManifests } from '../../traffic/vendors/live-manifests.ts'
-import { writeUserFolder } from '../../user-file.ts'
 import { FORCE } from '../force.ts'
 import { EXIT, guarded, print, printJson, readText } from './output.ts'
 

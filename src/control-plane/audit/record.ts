@@ -1,7 +1,7 @@
 /** Every change leaves an audit entry that tells who changed what and when, and the state before and after, with secrets masked. */
 import type { Database } from '../../database/database.ts'
 import { retrying } from '../../database/write.ts'
-import { maskSecrets } from '../../secrets.ts'
+import { maskSecrets } from '../../secrets/secrets.ts'
 import { auditEntries } from '../../system/access.ts'
 import { insertRow, type Queries } from '../store.ts'
 

@@ -1,6 +1,6 @@
 import { UserError } from '../../errors.ts'
 import type { Plan } from '../../plugin-kit/spec/plan.ts'
-import type { UnsavedBlueprint } from '../blueprint-rows.ts'
+import type { UnsavedBlueprint } from '../blueprints/blueprint-rows.ts'
 import type { Blueprint, SyncPolicy } from '../records.ts'
 import type { ServiceContext } from '../services.ts'
 import { makePlan } from './make-plan.ts'

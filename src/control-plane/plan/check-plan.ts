@@ -1,5 +1,5 @@
 /** Helps people who write plans by hand: lists what a plan may contain, and reports mistakes and oddities with their place. */
-import { hintOf, shortName } from '../../nearest.ts'
+import { hintOf, shortName } from '../../basics/nearest.ts'
 import { oddValue, optionsOf } from '../../plugin-kit/define/task-options.ts'
 import type { PlanTask } from '../../plugin-kit/spec/plan.ts'
 import type { Plugin } from '../../plugin-kit/spec/plugin.ts'

@@ -1,5 +1,6 @@
 /** Finds the domain rows that represent a scope. A repository, for example, is a row in `repos` and one in `boards`. */
 
+import { preparedOnly } from '../../basics/user-patterns.ts'
 import type { TableRow } from '../../database/table.ts'
 import { RecordError } from '../../errors.ts'
 import type { Entity } from '../../plugin-kit/spec/entity.ts'
@@ -7,7 +8,6 @@ import { idMaker } from '../../plugin-kit/spec/id-of.ts'
 import type { DomainScope } from '../../plugin-kit/spec/plan.ts'
 import type { PluginSpec } from '../../plugin-kit/spec/plugin.ts'
 import type { DomainType } from '../../plugin-kit/spec/subtask.ts'
-import { preparedOnly } from '../../user-patterns.ts'
 import type { SettingsRow } from '../sources.ts'
 
 const TABLE_OF: Record<DomainType, string> = {

@@ -1,7 +1,8 @@
 /** Metrics that a project may switch on. Each is a plugin that adds stages to the plan of the project. */
+
+import { unknownName } from '../../basics/nearest.ts'
 import { UserError } from '../../errors.ts'
-import { policyOf } from '../../metrics/policy.ts'
-import { unknownName } from '../../nearest.ts'
+import { policyOf } from '../../metrics/policy/policy.ts'
 import type { MetricOption, PlanParts } from '../../plugin-kit/spec/plan.ts'
 import type { Plugin } from '../../plugin-kit/spec/plugin.ts'
 

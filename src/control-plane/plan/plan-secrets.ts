@@ -2,10 +2,11 @@
  * Clients send plans back with secrets masked. A mask is replaced by the stored secret, but only if the task still talks to
  * the same servers.
  */
-import { isSecretName, serverOf } from '../../address-secrets.ts'
+
 import { UserError } from '../../errors.ts'
 import type { Plan, PlanTask } from '../../plugin-kit/spec/plan.ts'
-import { hasMask, isMask, maskSecrets } from '../../secrets.ts'
+import { isSecretName, serverOf } from '../../secrets/address-secrets.ts'
+import { hasMask, isMask, maskSecrets } from '../../secrets/secrets.ts'
 
 /** A text value within the options of a task. */
 interface Leaf {

@@ -1,5 +1,5 @@
+import { hintOf, shortName } from '../../basics/nearest.ts'
 import { UserError } from '../../errors.ts'
-import { hintOf, shortName } from '../../nearest.ts'
 import type { Plugin } from '../../plugin-kit/spec/plugin.ts'
 import type { DomainType, Subtask } from '../../plugin-kit/spec/subtask.ts'
 

@@ -2,7 +2,7 @@
 
 import { UserError } from '../../errors.ts'
 import type { Plan, PlanTask } from '../../plugin-kit/spec/plan.ts'
-import type { Secrets } from '../../secrets.ts'
+import type { Secrets } from '../../secrets/secrets.ts'
 import { plans } from '../../system/projects.ts'
 import { createReader, openJson, type Problem } from '../sealed.ts'
 import { deleteRows, type Ids, insertRow, type Queries, selectRows } from '../store.ts'
@@ -72,7 +72,7 @@ export async function writePlans(
 export const deletePlans = (queries: Queries, subject: Subject, subject_id: number): Promise<number> =>
   deleteRows(queries, plans, { subject, subject_id })
 
-/** Returns the plan as JSON, or undefined when that is longer than `most`. Stops early, so that a very long text is never built. */
+/** Returns the plan as JSON, or undefined when that is longer than `most`. Stops at the limit, so that a very long text is never built. */
 export function jsonWithin(plan: Plan, most: number): string | undefined {
   let length = 2
   const stages: string[] = []

@@ -13,8 +13,17 @@ it('a failure names the repository, board or project that it is about, once', ()
   expect(namedFailure({ plugin: 'org', options: {} }, 'wrong')).toBe('wrong')
 })
 
+it('the subject is the most readable option, or the plugin if none tells it', () => {
+  expect(
+    taskTitle({ plugin: 'gitextractor', options: { fullName: '', name: 'web', url: 'https://host/web.git' } }),
+  ).toBe('web')
+  expect(taskTitle({ plugin: 'bamboo', options: { connectionId: 1, planKey: 'SHOP-WEB' } })).toBe('SHOP-WEB')
+  expect(taskTitle({ plugin: 'org', options: { connectionId: 1 } })).toBe('org')
+})
+
 it('an address is named without credentials', () => {
   const task = { plugin: 'gitextractor', options: { url: 'https://secret:word@host/acme/web.git' } }
   expect(taskTitle(task)).toBe('https://host/acme/web.git')
+  expect(taskTitle({ ...task, options: { url: 'ssh://git@host/acme/web.git' } })).toBe('ssh://host/acme/web.git')
   expect(namedFailure(task, 'refused')).toBe('https://host/acme/web.git: refused')
 })

@@ -1,5 +1,5 @@
-import { bareAddress } from '../../address-secrets.ts'
 import type { PlanTask } from '../../plugin-kit/spec/plan.ts'
+import { bareAddress } from '../../secrets/address-secrets.ts'
 
 type Named = Pick<PlanTask, 'plugin' | 'options'>
 

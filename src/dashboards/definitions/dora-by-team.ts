@@ -5,7 +5,7 @@ import { deploymentFrequency } from '../../metrics/definitions/deployment-freque
 import { recoveryTime } from '../../metrics/definitions/recovery-time.ts'
 import { timeToRestore } from '../../metrics/definitions/time-to-restore.ts'
 import type { Metric } from '../../metrics/metric.ts'
-import { summarized } from '../../metrics/read.ts'
+import { summarized } from '../../metrics/read/read.ts'
 import { count, minutes, text } from '../columns.ts'
 import type { Dashboard, Panel, PanelQuery } from '../dashboard.ts'
 import { gradesPanel } from '../grades.ts'

@@ -13,7 +13,7 @@ import {
 import { mysql } from '../../database/mysql/dialect.ts'
 import { postgres } from '../../database/postgres/dialect.ts'
 import type { Sql } from '../../metrics/calculate/calculation.ts'
-import { DEFAULT_POLICY } from '../../metrics/policy.ts'
+import { DEFAULT_POLICY } from '../../metrics/policy/policy.ts'
 import type { PanelQuery } from '../dashboard.ts'
 
 export const ENGINES = ['postgres', 'mysql'] as const

@@ -1,7 +1,7 @@
 /** Panels of builds and their jobs, for any population (`p`). */
 import { sql } from 'kysely'
 import type { Sql } from '../../metrics/calculate/calculation.ts'
-import { summarized } from '../../metrics/read.ts'
+import { summarized } from '../../metrics/read/read.ts'
 import { ADDRESS, count, moment, seconds, share, TIME, text } from '../columns.ts'
 import type { Panel, PanelQuery } from '../dashboard.ts'
 import { countIf, mean, named, secondsFrom, shareIf } from '../expressions.ts'

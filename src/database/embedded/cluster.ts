@@ -48,7 +48,7 @@ function refuseOtherVersion(folder: string, programs: Programs): void {
   if (version === programs.majorVersion) return
   throw new UserError(
     `The data in ${folder} was written by PostgreSQL ${version}, this is PostgreSQL ${programs.majorVersion}: ` +
-      'start the release of Weir that wrote it and dump the data, or set DATA_FOLDER to another folder to begin afresh.',
+      'start the release of Weir that wrote it and dump the data, or set DATA_FOLDER to another folder to begin again.',
   )
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { sql } from 'kysely'
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import { createTemporary, type Dialect, nameOfIndex, readableOf, updatedNames } from '../dialect.ts'
 import { codeOf } from '../explain.ts'
 import type { AnyTable, Column } from '../table.ts'

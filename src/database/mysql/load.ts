@@ -16,7 +16,7 @@ const PESSIMISTIC_BATCHES = 50
 /** Error codes of servers that do not allow loading. MySQL allows it only if configured. */
 const DISABLED = new Set([1148, 3948, 4166])
 
-/** What is known about a server, shared by all writers to it. */
+/** Facts about a server, shared by all writers to it. */
 export interface Loading {
   isAllowed: boolean
   readonly pessimistic: Map<string, number>

@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { Pool } from 'mysql2'
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import type { Database } from '../database.ts'
 import { broughtBy, type Dialect, quoteAll } from '../dialect.ts'
 import type { Cell } from '../fit.ts'

@@ -1,5 +1,5 @@
 /** Encodes rows in the default format of LOAD DATA: tabs between cells, line feeds between rows, escapes by a backslash. */
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import type { Cell } from '../fit.ts'
 import type { Kind } from '../table.ts'
 

@@ -1,5 +1,5 @@
 /** The error codes of MySQL and MariaDB for trouble with the server or a connection. */
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import type { Tells } from '../again.ts'
 import { codeOf, isLostWith, type Trouble } from '../explain.ts'
 

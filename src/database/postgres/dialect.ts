@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import { createTemporary, type Dialect, nameOfIndex, quoteAll, readableOf, updatedNames } from '../dialect.ts'
 import { codeOf } from '../explain.ts'
 import type { Column } from '../table.ts'

@@ -3,10 +3,10 @@
  * digests, alerts, assistants) reads this one object, so that all of them say the same.
  */
 
-import type { Grade } from '../benchmarks.ts'
-import type { NoGrade } from '../evidence.ts'
+import type { NoData } from '../findings/no-data.ts'
+import type { Grade } from '../grades/benchmarks.ts'
+import type { NoGrade } from '../grades/evidence.ts'
 import type { Unit } from '../metric.ts'
-import type { NoData } from '../no-data.ts'
 
 /** Whose answer it is. Of `all`, the name is null. */
 export interface Whose {
@@ -139,7 +139,7 @@ export interface HeavyItem {
   readonly why: string | null
 }
 
-/** What to look at for one metric. */
+/** The place to look first for one metric. */
 export interface WhatToLookAt {
   readonly metric: string
   readonly heaviest: readonly HeavyItem[]
@@ -163,7 +163,7 @@ export interface Cause {
   readonly page: string | null
   /** How many items it costs. The most costly cause stands first. */
   readonly cost: number
-  /** What is folded below the sentence. */
+  /** Lines that are folded below the sentence. */
   readonly details: readonly string[]
 }
 

@@ -1,6 +1,6 @@
 /** Helpers that calculations share: the rows of a project, and columns copied from other tables. */
 import { type RawBuilder, sql } from 'kysely'
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import type { Database } from '../../database/database.ts'
 import { UserError } from '../../errors.ts'
 

@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts'
 import { projectIncidentDeploymentRelationships } from '../../domain/crossdomain.ts'
 import { incidentAssignees, incidents } from '../../domain/ticket.ts'
 import { latestDeployments } from '../blame.ts'
-import { REFERENCE } from '../policy.ts'
+import { REFERENCE } from '../policy/policy.ts'
 import { accountOfAssignee } from './account-of-assignee.ts'
 import {
   type Calculation,

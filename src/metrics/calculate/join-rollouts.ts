@@ -2,8 +2,8 @@
  * rollout   one act of bringing a commit somewhere, however many rows report it
  * view      one list of one tool. What it reports twice happened twice, so two rows of a view are never one rollout
  */
-import { isPlainlyElsewhere } from '../environment-names.ts'
-import type { RolloutRule } from '../policy.ts'
+import { isPlainlyElsewhere } from '../policy/environment-names.ts'
+import type { RolloutRule } from '../policy/policy.ts'
 
 export interface SeenDeployment {
   readonly id: string

@@ -1,12 +1,12 @@
 /** Reports once how an update changed numbers that people have seen. */
 import { sql } from 'kysely'
-import { counted } from '../../counted.ts'
+import { counted } from '../../basics/counted.ts'
 import type { Database } from '../../database/database.ts'
 import { numberChanges } from '../../domain/rollouts.ts'
 import { fourKeys } from '../index.ts'
 import type { MetricFilter } from '../metric.ts'
-import type { Policy } from '../policy.ts'
-import { readMetric } from '../read.ts'
+import type { Policy } from '../policy/policy.ts'
+import { readMetric } from '../read/read.ts'
 import { type CalculationRun, projectOf } from './calculation.ts'
 import { storedPolicy } from './rollouts.ts'
 

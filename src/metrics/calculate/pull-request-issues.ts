@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
+import { compilePattern, type Pattern } from '../../basics/user-patterns.ts'
 import type { Database } from '../../database/database.ts'
 import { among, readByKeys } from '../../database/pieces.ts'
 import type { AnyTable } from '../../database/table.ts'
 import { bigint, defineTable, indexed, key, string } from '../../database/table.ts'
 import { pullRequestIssues } from '../../domain/crossdomain.ts'
 import { UserError } from '../../errors.ts'
-import { compilePattern, type Pattern } from '../../user-patterns.ts'
 import {
   type Calculation,
   type CalculationRun,

@@ -1,7 +1,7 @@
 /** Writes results into their tables: one run at a time, all rows at once, and without touching rows that are already right. */
 
 import { sql } from 'kysely'
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import type { Database } from '../../database/database.ts'
 import { quoteAll, updatedNames } from '../../database/dialect.ts'
 import type { AnyTable } from '../../database/table.ts'

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { deploymentRuns, rollouts } from '../../domain/rollouts.ts'
-import { type Policy, policyOf } from '../policy.ts'
+import { type Policy, policyOf } from '../policy/policy.ts'
 import { type CalculationRun, mapped, projectOf } from './calculation.ts'
 import { joinRollouts, type SeenDeployment } from './join-rollouts.ts'
 import { inTurn, replaceRows, writeInto } from './results.ts'

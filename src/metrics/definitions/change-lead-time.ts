@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { raw, type Sql } from '../calculate/calculation.ts'
 import { minutesBetween } from '../calculate/lead-times.ts'
+import { isWithoutHistory } from '../findings/without-history.ts'
 import { isStored, linksOf, rangesOf, trunkCommitsOf } from '../links.ts'
 import { firstOf, isOfOtherTime, LOWER_MEDIAN, type Metric, type MetricQuery, outside, selectItems } from '../metric.ts'
 import { cycleTime, pullRequestTimes } from '../pull-request-times.ts'
 import { isBot, pullRequestsOf } from '../sources.ts'
-import { isWithoutHistory } from '../without-history.ts'
 import { unmergedElsewhen } from './merged-items.ts'
 
 /**

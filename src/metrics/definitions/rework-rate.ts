@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Metric, MetricQuery } from '../metric.ts'
-import { arrivalOf } from '../rollouts.ts'
+import { arrivalOf } from '../policy/rollouts.ts'
 import { deploymentItems } from './deployment-items.ts'
 
 /** Finds deployments that brought a revert, a hotfix, or a pull request that names a bug or an incident. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Metric } from '../metric.ts'
-import { serviceIncidents } from '../service-incidents.ts'
+import { serviceIncidents } from '../service/service-incidents.ts'
 import { deploymentItems } from './deployment-items.ts'
 
 export const serviceChangeFailureRate: Metric = {

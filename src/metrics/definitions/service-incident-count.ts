@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Metric } from '../metric.ts'
-import { serviceIncidents } from '../service-incidents.ts'
+import { serviceIncidents } from '../service/service-incidents.ts'
 
 export const serviceIncidentCount: Metric = {
   name: 'service-incidents',

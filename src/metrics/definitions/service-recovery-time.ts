@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Metric } from '../metric.ts'
-import { recoveryMinutes, serviceIncidents } from '../service-incidents.ts'
+import { recoveryMinutes, serviceIncidents } from '../service/service-incidents.ts'
 
 export const serviceRecoveryTime: Metric = {
   name: 'service-recovery-time',

@@ -55,7 +55,7 @@ export async function confirmEarly({ entity, spec, task, raw, before, run, tally
   const descendants = descendantsOf(plugin, entity, context.scope)
   for (const [name, some] of Map.groupBy(notes.filter(isLookedFor), ({ raw_table }) => raw_table)) {
     const place = { database, raw: rawTable(name.slice('_raw_'.length)), params }
-    const own = name === raw.name ? descendants : { ...descendants, kin: [] }
+    const own = name === raw.name ? descendants : { ...descendants, related: [] }
     for (const ids of inPieces(some.map(({ raw_id }) => raw_id)))
       await removeRecords(place, own, among(sql.ref('id'), ids))
   }

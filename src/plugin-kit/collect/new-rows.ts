@@ -1,6 +1,6 @@
 /** Finds the rows of another table that have changed since the last run, so that the lists about them are asked for again. */
 import { type RawBuilder, sql } from 'kysely'
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import type { Database } from '../../database/database.ts'
 import { conditions } from '../../database/read.ts'
 import type { AnyTable } from '../../database/table.ts'

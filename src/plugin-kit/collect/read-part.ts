@@ -129,7 +129,7 @@ function unchanged(reading: Reading): PageToStore {
   }
 }
 
-/** The reason why the source gives no more of a list, if it has ended it too early. */
+/** The reason why the source gives no more of a list, if it ended before all of it was read. */
 function cappedBy({ collection, open, isCut }: Reading, { response: { status, url }, at, state }: Page) {
   const { endsOn, longList } = collection.spec
   if (endsOn?.includes(status)) {

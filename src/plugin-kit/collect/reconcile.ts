@@ -5,7 +5,7 @@
  */
 
 import { sql } from 'kysely'
-import { counted } from '../../counted.ts'
+import { counted } from '../../basics/counted.ts'
 import { parseExactBytes } from '../../database/exact-json.ts'
 import { among, inPieces, readByKeys } from '../../database/pieces.ts'
 import { readAll } from '../../database/read.ts'

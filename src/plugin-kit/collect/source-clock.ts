@@ -3,7 +3,7 @@
  * and then more is asked for, never less.
  */
 
-import { counted } from '../../counted.ts'
+import { counted } from '../../basics/counted.ts'
 import type { Database } from '../../database/database.ts'
 import type { ApiClient } from '../http/index.ts'
 import { type TimeSource, timeIn } from '../spec/times.ts'

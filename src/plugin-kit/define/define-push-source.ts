@@ -1,4 +1,4 @@
-import { decimalOf } from '../../decimal.ts'
+import { decimalOf } from '../../basics/decimal.ts'
 import { UserError } from '../../errors.ts'
 import { lockConnection, taskOf } from '../push/receive.ts'
 import { entityTables } from '../raw/descendants.ts'

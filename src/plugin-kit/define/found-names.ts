@@ -37,17 +37,17 @@ export async function storedNames(
     const isOwn =
       scopeConfigId === undefined ? sql`` : sql`and ${sql.ref(`${alias}.${scopeColumn}`)} in (${own(ofScopes)})`
     const text = (name: string | undefined) => (name ? sql.ref(`own.${name}`) : sql`''`)
-    const { rows } = await sql<{ name: string; label: string; kin: string; count: number }>`
-      select name, max(label) as label, max(kin) as kin, count(*) as count from (
-        select ${sql.ref(`own.${column}`)} as name, ${text(labelColumn)} as label, ${text(groupColumn)} as kin
+    const { rows } = await sql<{ name: string; label: string; family: string; count: number }>`
+      select name, max(label) as label, max(family) as family, count(*) as count from (
+        select ${sql.ref(`own.${column}`)} as name, ${text(labelColumn)} as label, ${text(groupColumn)} as family
         from ${sql.table(table.name)} as own ${scopeConfigId === undefined ? sql`` : join}
         where own.connection_id = ${connectionId} ${isOwn} ${containing(sql.ref(`own.${column}`), words)} limit ${sql.lit(MOST_ROWS)}
       ) seen where name <> '' group by name order by count(*) desc, name limit ${sql.lit(MOST_NAMES)}`.execute(kysely)
-    const stored = rows.map(({ name, label, kin, count }) => ({
+    const stored = rows.map(({ name, label, family, count }) => ({
       name: (nameIn?.(name) ?? name).slice(0, LONGEST_NAME),
       count: labelColumn ? null : Number(count),
       label: label ?? '',
-      group: kin ?? '',
+      group: family ?? '',
     }))
     found.set(kind, nameIn ? together(stored) : stored)
   }

@@ -2,8 +2,8 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import { lookup as resolve } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
-import { byName } from '../../by-name.ts'
-import { readConfig } from '../../config.ts'
+import { byName } from '../../basics/by-name.ts'
+import { readConfig } from '../../config/config.ts'
 import { UserError } from '../../errors.ts'
 import { embeddedIn, plainAddress } from './ip-address.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { addressSecrets } from '../../address-secrets.ts'
 import { UserError } from '../../errors.ts'
+import { addressSecrets } from '../../secrets/address-secrets.ts'
 import { type Budget, createBudget, type RateLimits } from './budget.ts'
 import type { BudgetStore } from './budget-store.ts'
 import { type Clock, systemClock } from './clock.ts'

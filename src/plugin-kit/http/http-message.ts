@@ -1,6 +1,6 @@
-import { isSecretParameter } from '../../address-secrets.ts'
 import type { RawRecord } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
+import { isSecretParameter } from '../../secrets/address-secrets.ts'
 import { HttpFatalError } from './failure.ts'
 import type { Quota } from './quota.ts'
 
@@ -89,12 +89,16 @@ function belowPath(path: string): string {
   throw new UserError('The path must lie below the endpoint of the connection: write it without .. and backslashes.')
 }
 
+/** An empty path is the endpoint itself, to the letter: GraphQL has one address. */
+const pathBelow = (base: string, path: string): string =>
+  path === '' ? base : `${base.replace(/\/$/, '')}/${belowPath(path)}`
+
 /** The absolute URL of a request. Refuses another origin, because the connection's credentials would be sent to it. */
 export function urlOf(endpoint: string, request: HttpRequest, hosts: readonly string[] = []): URL {
   const base = new URL(endpoint)
   const url = /^[a-z][a-z0-9+.-]*:/i.test(request.path)
     ? new URL(request.path)
-    : new URL(`${base.origin}${base.pathname.replace(/\/$/, '')}/${belowPath(request.path)}`)
+    : new URL(base.origin + pathBelow(base.pathname, request.path))
   if (url.origin !== base.origin && !hosts.some((host) => URL.parse(host)?.origin === url.origin)) {
     const message = `${safeUrl(url)} is outside of the connection's endpoint ${safeUrl(base)}`
     throw new HttpFatalError(message, { address: safeUrl(url) })

@@ -17,6 +17,9 @@ export function judge(request: HttpRequest, response: HttpResponse, quota: Quota
   if (status === 403) return { kind: 'forbidden', reason: reason + permissionsOf(headers) }
   if (status === 304 || request.accept?.includes(status)) return { kind: 'ok' }
   if (status >= 200 && status < 300) return request.check?.(response, now, quota) ?? { kind: 'ok' }
+  // Some GraphQL servers, such as Linear's, send their list of errors with this status.
+  const inList = status === 400 && Array.isArray(response.body?.errors) && request.check?.(response, now, quota)
+  if (inList) return inList
   if (RETRYABLE.has(status) || status >= 500) {
     const retryAfterMs = retryAfter(headers['retry-after'], now)
     return { kind: 'retry', reason, heavy: HEAVY.has(status), ...(retryAfterMs !== undefined && { retryAfterMs }) }

@@ -1,5 +1,5 @@
-import { inSpan } from '../../observe/tracing.ts'
-import { tellWork, workPlace } from '../../observe/work-events.ts'
+import { inSpan } from '../../telemetry/events/tracing.ts'
+import { tellWork, workPlace } from '../../telemetry/events/work-events.ts'
 import type { Outcome } from './attempt.ts'
 
 interface Sent {

@@ -9,8 +9,8 @@ interface QuotaHeaders {
   readonly limit?: string
   /** Header with the endpoint class. */
   readonly class?: string
-  /** Form of `reset`: a time (seconds since 1970), a number of seconds from now, or a date as text. */
-  readonly resetIs?: 'time' | 'seconds' | 'date'
+  /** Form of `reset`: a time (seconds or milliseconds since 1970), a number of seconds from now, or a date as text. */
+  readonly resetIs?: 'time' | 'milliseconds' | 'seconds' | 'date'
 }
 
 /** Reads a vendor's quota headers. A limit of 0 means that the server has none (GitHub Enterprise with limits off). */
@@ -19,10 +19,11 @@ export function quotaFromHeaders(names: QuotaHeaders): QuotaReader {
     const number = (name: string | undefined) => Number.parseFloat((name && headers[name]) || 'NaN')
     const remaining = number(names.remaining)
     const isDate = names.resetIs === 'date'
-    const reset = isDate ? Date.parse(headers[names.reset] ?? '') / 1000 : number(names.reset)
+    const unit = names.resetIs === 'milliseconds' ? 1 : 1000
+    const reset = isDate ? Date.parse(headers[names.reset] ?? '') : number(names.reset) * unit
     if (Number.isNaN(remaining) || Number.isNaN(reset) || number(names.limit) === 0) return undefined
     const from = names.resetIs === 'seconds' ? now : 0
     const named = names.class && headers[names.class]
-    return { remaining, resetsAt: new Date(from + reset * 1000), ...(named && { class: named }) }
+    return { remaining, resetsAt: new Date(from + reset), ...(named && { class: named }) }
   }
 }

@@ -1,4 +1,4 @@
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 export interface UsageCounts {
   /** Requests sent, including every attempt and redirect. */
   requests: number

@@ -4,7 +4,6 @@
  */
 
 import { sql } from 'kysely'
-import { withBareAddresses } from '../../address-secrets.ts'
 import type { Database } from '../../database/database.ts'
 import { parseExactBytes } from '../../database/exact-json.ts'
 import { among, onePiece } from '../../database/pieces.ts'
@@ -12,6 +11,7 @@ import { conditions, readAll } from '../../database/read.ts'
 import type { AnyTable, RawRecord, TableRow } from '../../database/table.ts'
 import { write } from '../../database/write.ts'
 import { domainTables } from '../../domain/index.ts'
+import { withBareAddresses } from '../../secrets/address-secrets.ts'
 import { collectorLatestState } from '../../system/state.ts'
 import { isForeign, noteEarly } from '../collect/early-records.ts'
 import { forgetTags, inputKey } from '../collect/run.ts'

@@ -3,9 +3,9 @@ import { isUtf8 } from 'node:buffer'
 import { Readable } from 'node:stream'
 import { setImmediate as othersFirst } from 'node:timers/promises'
 import { CsvError, type Parser, parse } from 'csv-parse'
-import { refuseWhileAnswering } from '../../answering.ts'
-import { byName } from '../../by-name.ts'
-import { counted } from '../../counted.ts'
+import { refuseWhileAnswering } from '../../basics/answering.ts'
+import { byName } from '../../basics/by-name.ts'
+import { counted } from '../../basics/counted.ts'
 import { RecordError, UserError } from '../../errors.ts'
 
 export interface CsvRecord {

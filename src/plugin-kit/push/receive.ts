@@ -1,11 +1,11 @@
 /** Receives messages of a push source: stores them raw first, then makes rows. A message is stored completely or not at all. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { withBareAddresses } from '../../address-secrets.ts'
 import type { Database } from '../../database/database.ts'
 import { inLine } from '../../database/line.ts'
 import { retrying, write } from '../../database/write.ts'
 import { UnavailableError, UserError } from '../../errors.ts'
+import { withBareAddresses } from '../../secrets/address-secrets.ts'
 import { quarantine } from '../raw/quarantine.ts'
 import { rawTable } from '../raw/raw-table.ts'
 import type { Entity, EntityTask } from '../spec/entity.ts'

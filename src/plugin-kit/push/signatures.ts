@@ -5,9 +5,13 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 
 export const isSameText = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other))
 
-/** Checks a header such as `sha256=0a1b…`, a signature of the body. There may be several, separated by commas, while secrets change. */
+/**
+ * Checks a header such as `sha256=0a1b…`, a signature of the body; with an empty name it is the signature alone. There may be
+ * several, separated by commas, while secrets change.
+ */
 export function isSignedBySha256(header: string | undefined, body: Buffer, secret: string, name = 'sha256'): boolean {
-  const expected = `${name}=${createHmac('sha256', secret).update(body).digest('hex')}`
+  const signed = createHmac('sha256', secret).update(body).digest('hex')
+  const expected = name ? `${name}=${signed}` : signed
   return (header ?? '').split(',').some((signature) => isSameText(signature.trim(), expected))
 }
 

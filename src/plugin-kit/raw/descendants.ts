@@ -39,15 +39,15 @@ export function descendantsOf(
   scope: unknown,
 ): Descendants {
   const isReferred = new Set(referred.map(({ table }) => table))
-  const kin = new Set<RawTable>([rawTable(entity.spec.raw as string)])
+  const related = new Set<RawTable>([rawTable(entity.spec.raw as string)])
   const tables = new Set<AnyTable>()
   for (const each of entities) {
-    if (each.table === entity.table && each.spec.raw) kin.add(rawTable(each.spec.raw))
+    if (each.table === entity.table && each.spec.raw) related.add(rawTable(each.spec.raw))
     if (each.spec.raw === entity.spec.raw) for (const table of extractedTables(each)) tables.add(table)
   }
   for (const each of entities) {
     if (tables.has(each.table)) for (const table of convertedTables(each)) tables.add(table)
   }
   const all = [...tables].filter((table) => table.origin >= 0 && !isReferred.has(table))
-  return { kin: [...kin], tables: all, scoped: new Set(all.filter((table) => isScoped(table, entity, scope))) }
+  return { related: [...related], tables: all, scoped: new Set(all.filter((table) => isScoped(table, entity, scope))) }
 }

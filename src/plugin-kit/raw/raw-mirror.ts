@@ -1,8 +1,8 @@
 /**
  * Raw records mirror the current records of the vendor: a newer version replaces the older one, and deleted records are deleted.
  *
- * version   a record that was asked for again: same scope, input and record key, higher id
- * twin      the matching record of another scope, or of another list of the same scope: an issue that is on two boards
+ * version       a record that was asked for again: same scope, input and record key, higher id
+ * counterpart   the matching record of another scope, or of another list of the same scope: an issue that is on two boards
  */
 
 import { type RawBuilder, sql } from 'kysely'
@@ -22,7 +22,7 @@ export interface ScopeRecords {
 /** The tables whose rows are made from raw records, and must change with them. */
 export interface Descendants {
   /** Raw tables whose records make rows of the same tool table, such as issues of a board, and epics. */
-  readonly kin: readonly RawTable[]
+  readonly related: readonly RawTable[]
   readonly tables: readonly AnyTable[]
   /** Those of `tables` whose rows each belong to only one scope. */
   readonly scoped: ReadonlySet<AnyTable>
@@ -143,7 +143,7 @@ async function removeSome(
   const { rows } = await sql<Known>`select id, params, input_key, record_key from ${sql.table(raw.name)}
     where params = ${params} and (${condition}) order by id limit ${sql.lit(PIECE)}`.execute(database.kysely)
   if (rows.length === 0) return 0
-  for (const kin of descendants.kin) await handOver(database, raw, kin, rows, descendants)
+  for (const related of descendants.related) await handOver(database, raw, related, rows, descendants)
   await deleteIds(
     database,
     raw,
@@ -182,42 +182,43 @@ const connectionOf = (params: string): unknown => JSON.parse(params).ConnectionI
 async function handOver(
   database: Database,
   raw: RawTable,
-  kin: RawTable,
+  related: RawTable,
   gone: readonly Known[],
   { tables, scoped }: Descendants,
 ): Promise<void> {
   const named = gone.filter(({ input_key, record_key }) => record_key || input_key)
   if (named.length === 0) return
   const listOf = (name: 'input_key' | 'record_key') => sql.join([...new Set(named.map((each) => each[name] ?? ''))])
-  const { rows } = await sql<Known>`select id, params, input_key, record_key from ${sql.table(kin.name)}
+  const { rows } = await sql<Known>`select id, params, input_key, record_key from ${sql.table(related.name)}
     where input_key in (${listOf('input_key')}) and record_key in (${listOf('record_key')})
     order by id for update`.execute(database.kysely)
   const byName = Map.groupBy(rows, nameOf)
   const ids = new Set(gone.map(({ id }) => id))
-  const heirs: { readonly from: Known; readonly twin: Known }[] = []
+  const pairs: { readonly from: Known; readonly counterpart: Known }[] = []
   for (const from of named) {
-    const same = (byName.get(nameOf(from)) ?? []).filter(({ id }) => kin !== raw || !ids.has(id))
+    const same = (byName.get(nameOf(from)) ?? []).filter(({ id }) => related !== raw || !ids.has(id))
     const near = same.find(({ params }) => params === from.params)
     // This is a newer version in the same place. Rows that it no longer makes must really go.
-    if (near && kin === raw) continue
-    const twin = near ?? same.find(({ params }) => connectionOf(params) === connectionOf(from.params))
-    if (twin) heirs.push({ from, twin })
+    if (near && related === raw) continue
+    const counterpart = near ?? same.find(({ params }) => connectionOf(params) === connectionOf(from.params))
+    if (counterpart) pairs.push({ from, counterpart })
   }
-  if (heirs.length === 0) return
+  if (pairs.length === 0) return
   const renewed = new Map<number, number>()
-  for (const ids of inPieces(heirs.map(({ twin }) => twin.id))) {
-    for (const [id, newer] of await renewTwins(database, kin, ids)) renewed.set(id, newer)
+  for (const ids of inPieces(pairs.map(({ counterpart }) => counterpart.id))) {
+    for (const [id, newer] of await renewCounterparts(database, related, ids)) renewed.set(id, newer)
   }
-  for (const [params, some] of Map.groupBy(heirs, ({ twin }) => twin.params)) {
+  for (const [params, some] of Map.groupBy(pairs, ({ counterpart }) => counterpart.params)) {
     const { from } = some[0] as (typeof some)[number]
     const cases = some.map(
-      (each) => sql`when ${sql.lit(each.from.id)} then ${sql.lit(renewed.get(each.twin.id) ?? each.twin.id)}`,
+      (each) =>
+        sql`when ${sql.lit(each.from.id)} then ${sql.lit(renewed.get(each.counterpart.id) ?? each.counterpart.id)}`,
     )
     for (const table of tables) {
       if (params !== from.params && scoped.has(table)) continue
       await sql`update ${sql.table(table.name)} set
           _raw_data_id = case _raw_data_id ${sql.join(cases, sql` `)} end,
-          _raw_data_params = ${params}, _raw_data_table = ${kin.name}
+          _raw_data_params = ${params}, _raw_data_table = ${related.name}
         where _raw_data_params = ${from.params} and _raw_data_table = ${raw.name}
           and _raw_data_id in (${sql.join(some.map((each) => each.from.id))})`.execute(database.kysely)
     }
@@ -225,25 +226,27 @@ async function handOver(
 }
 
 /** Renews records of other scopes that match the records behind the rows that `condition` selects. */
-export async function renewTwinsOf(
+export async function renewCounterpartsOf(
   { database, raw, params }: ScopeRecords,
   tables: readonly AnyTable[],
   condition: RawBuilder<unknown>,
 ): Promise<void> {
   for (const table of tables) {
-    const { rows } = await sql<{ id: number; params: string }>`select distinct twin.id, twin.params
+    const { rows } = await sql<{ id: number; params: string }>`select distinct counterpart.id, counterpart.params
       from ${sql.table(table.name)} as made
       inner join ${sql.table(raw.name)} as own on own.id = made._raw_data_id
-      inner join ${sql.table(raw.name)} as twin on twin.input_key = own.input_key and twin.record_key = own.record_key
-        and twin.record_key <> '' and twin.params <> ${params}
+      inner join ${sql.table(raw.name)} as counterpart on counterpart.input_key = own.input_key and counterpart.record_key = own.record_key
+        and counterpart.record_key <> '' and counterpart.params <> ${params}
       where ${condition}`.execute(database.kysely)
-    const twins = rows.filter((twin) => connectionOf(twin.params) === connectionOf(params)).map(({ id }) => id)
-    for (const ids of inPieces(twins)) await renewTwins(database, raw, ids)
+    const counterparts = rows
+      .filter((counterpart) => connectionOf(counterpart.params) === connectionOf(params))
+      .map(({ id }) => id)
+    for (const ids of inPieces(counterparts)) await renewCounterparts(database, raw, ids)
   }
 }
 
 /** Stores records again, so that the next extraction of their scope reads them; returns their new ids by the old ones. */
-async function renewTwins(database: Database, raw: RawTable, ids: Piece<number>): Promise<Map<number, number>> {
+async function renewCounterparts(database: Database, raw: RawTable, ids: Piece<number>): Promise<Map<number, number>> {
   const table = sql.table(raw.name)
   const { kysely } = database
   // A record whose payload was removed cannot be extracted again, so it keeps its id.

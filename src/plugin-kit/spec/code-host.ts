@@ -1,7 +1,7 @@
 /** Rules that scope configs of all code hosts share: by labels, by names of jobs and environments; and the fields of their form. */
 
 import { z } from 'zod'
-import { compilePattern, type Pattern } from '../../user-patterns.ts'
+import { compilePattern, type Pattern } from '../../basics/user-patterns.ts'
 import type { Field, Fields, Settings } from './fields.ts'
 import { deliveryRules, incidentTextRule, matches, optionalPattern, patternText } from './patterns.ts'
 import type { NameKind } from './rule-names.ts'

@@ -1,10 +1,10 @@
 /** Everything that the server knows about a kind of field: how it is stored, which values requests may have, and how answers show it. */
 import { z } from 'zod'
-import { hasAddressSecret } from '../../address-secrets.ts'
+import { wholeOf } from '../../basics/decimal.ts'
+import { checkPattern } from '../../basics/user-patterns.ts'
 import { type AnyColumn, bigint, boolean, json, sealed, string, text, timestamp, whole } from '../../database/table.ts'
-import { wholeOf } from '../../decimal.ts'
 import { UserError } from '../../errors.ts'
-import { checkPattern } from '../../user-patterns.ts'
+import { hasAddressSecret } from '../../secrets/address-secrets.ts'
 import { anyText, bounded, LONGEST } from './request-values.ts'
 
 export type FieldKind =

@@ -32,3 +32,15 @@ export function valueAt(record: RawRecord, path: string): unknown {
   if (!path.includes('.')) return record?.[path]
   return path.split('.').reduce((value, part) => value?.[part], record)
 }
+
+/** Records that DevLake collected use names as in Go: CommitOid, ID. */
+export function camelKeys(value: RawRecord): RawRecord {
+  if (Array.isArray(value)) return value.map(camelKeys)
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      /^[A-Z]+$/.test(name) ? name.toLowerCase() : name.charAt(0).toLowerCase() + name.slice(1),
+      camelKeys(inner),
+    ]),
+  )
+}

@@ -1,7 +1,7 @@
 /** Reads rows of other tables that an entity needs by key: small tables once per run, large ones batch by batch. */
 
 import { createHash } from 'node:crypto'
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import type { Database } from '../../database/database.ts'
 import { withoutEndSpaces } from '../../database/fit.ts'
 import { readAll, readRows, type Where } from '../../database/read.ts'

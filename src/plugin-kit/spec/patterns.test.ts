@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
+import { compilePattern } from '../../basics/user-patterns.ts'
 import { UserError } from '../../errors.ts'
-import { compilePattern } from '../../user-patterns.ts'
 import { deliveryRules, matches, optionalPattern } from './patterns.ts'
 
 describe('patterns', () => {

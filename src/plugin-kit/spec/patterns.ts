@@ -1,8 +1,5 @@
 /** Applies patterns of users: to names and texts, to decide which runs deploy, and which issues are incidents. */
 import { z } from 'zod'
-import { type Delivery, deliveryOf, type Run } from '../../domain/deliveries.ts'
-import { typeOrText } from '../../domain/issue-types.ts'
-import { messageOf } from '../../errors.ts'
 import {
   checkPattern,
   compilePattern,
@@ -10,7 +7,10 @@ import {
   type Pattern,
   type PatternProblem,
   problemOf,
-} from '../../user-patterns.ts'
+} from '../../basics/user-patterns.ts'
+import { type Delivery, deliveryOf, type Run } from '../../domain/deliveries.ts'
+import { typeOrText } from '../../domain/issue-types.ts'
+import { messageOf } from '../../errors.ts'
 
 /** Tells for each text whether a pattern matches it, in the same way as rules do. An empty pattern matches none. */
 export function matchPattern(

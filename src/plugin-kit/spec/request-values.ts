@@ -3,10 +3,10 @@
  * list. Each kind accepts these forms and returns the strict value; its JSON schema shows both.
  */
 import { z } from 'zod'
+import { decimalOf, wholeOf } from '../../basics/decimal.ts'
+import { checkPathPattern } from '../../basics/user-patterns.ts'
 import { parseEnd, parseTime } from '../../database/time.ts'
-import { decimalOf, wholeOf } from '../../decimal.ts'
 import { messageOf } from '../../errors.ts'
-import { checkPathPattern } from '../../user-patterns.ts'
 
 export const LONGEST = 100_000
 /** Engines count characters as JSON Schema does, not UTF-16 units as zod. */

@@ -1,6 +1,6 @@
 /** A route of a plugin, as data: the API checks, describes and guards it like its own routes. */
 import type { z } from 'zod'
-import type { Role } from '../../config.ts'
+import type { Role } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import type { HttpRequest, HttpResponse } from '../http/index.ts'
 import type { Groups } from './patterns.ts'

@@ -1,4 +1,4 @@
-import { type Config, readConfig } from '../../config.ts'
+import { type Config, readConfig } from '../../config/config.ts'
 
 /** The environment's settings, for plugins that keep files or have defaults there. */
 export const taskConfig = (): Config => readConfig(process.env)

@@ -1,5 +1,5 @@
 /** Opens a stored connection: decrypts its settings, and makes a client that shares its pace with all other clients of it. */
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { readAll } from '../../database/read.ts'
 import { UserError } from '../../errors.ts'
 import {

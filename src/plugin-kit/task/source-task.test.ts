@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { describeEachWithTables } from '../../../tests/support/databases.ts'
 import { github } from '../../plugins/github/plugin.ts'
-import { prepareDatabase } from '../../prepare-database.ts'
+import { prepareDatabase } from '../../start/prepare-database.ts'
 import type { PluginSpec } from '../spec/plugin.ts'
 import type { TaskRun } from '../spec/subtask.ts'
 import { prepareSourceTask } from './source-task.ts'

@@ -151,17 +151,17 @@ export async function extractWithKin(entity: Entity, task: SourceTask, subtaskKe
   const { database, params } = task
   const { entities, spelling } = task.plugin
   const result = await extract(entity, task, subtaskKey)
-  const isKin = ({ table, spec }: Entity) => table === entity.table && spec.raw && spec.raw !== entity.spec.raw
+  const isRelated = ({ table, spec }: Entity) => table === entity.table && spec.raw && spec.raw !== entity.spec.raw
   const position = entities.indexOf(entity)
-  const nameOf = (kin: Entity) => subtaskName(spelling, 'extract', kin)
-  const later = entities.filter((each, index) => isKin(each) && index > position)
+  const nameOf = (related: Entity) => subtaskName(spelling, 'extract', related)
+  const later = entities.filter((each, index) => isRelated(each) && index > position)
   if (result.records > 0) await forgetSuccess(database, subtaskKey, later.map(nameOf))
-  for (const kin of entities.slice(0, position).filter(isKin)) {
-    const own = { ...subtaskKey, subtask: nameOf(kin) }
-    const config = await dependenciesOf(kin.spec.extract ?? {}, task)
+  for (const related of entities.slice(0, position).filter(isRelated)) {
+    const own = { ...subtaskKey, subtask: nameOf(related) }
+    const config = await dependenciesOf(related.spec.extract ?? {}, task)
     const window = await openWindow(database, own, { fullSync: false, config })
-    const last = await lastRawId(database, rawTable(kin.spec.raw as string), params)
-    if (window.rawMark !== null && last > window.rawMark) await extract(kin, { ...task, fullSync: false }, own)
+    const last = await lastRawId(database, rawTable(related.spec.raw as string), params)
+    if (window.rawMark !== null && last > window.rawMark) await extract(related, { ...task, fullSync: false }, own)
   }
   return result
 }

@@ -11,7 +11,7 @@ import { readRows } from '../../database/read.ts'
 import type { AnyTable, RawRecord } from '../../database/table.ts'
 import { retrying } from '../../database/write.ts'
 import { descendantsOf, extractedTables } from '../raw/descendants.ts'
-import { inputsUpTo, ofInputs, removeRecordsWithin, renewTwinsOf } from '../raw/raw-mirror.ts'
+import { inputsUpTo, ofInputs, removeRecordsWithin, renewCounterpartsOf } from '../raw/raw-mirror.ts'
 import { isRawTable, letGo, rawTable } from '../raw/raw-table.ts'
 import { groupOf, hasOwnInputs } from '../spec/collect.ts'
 import type { Entity, EntityTask } from '../spec/entity.ts'
@@ -79,7 +79,7 @@ export async function sweepExtracted(
         const shared = tables.filter((table) => !descendants.scoped.has(table))
         // Another scope may have other rules, so it extracts again the rows that this scope no longer makes.
         const condition = sql`${madeOf(params, raw.name)} and (updated_at is null or updated_at <> ${stamp})`
-        await renewTwinsOf({ database: inside, raw, params }, shared, condition)
+        await renewCounterpartsOf({ database: inside, raw, params }, shared, condition)
       }
       const lost = await sweepRows(inside, params, sweep)
       if (!plugin) return

@@ -160,9 +160,9 @@ export async function createField(
   return changing(database, tableName, async (inside) => {
     const existing = await customFields(inside, table)
     // One database engine does not distinguish capital letters in column names.
-    const twin = existing.find((each) => each.columnName.toLowerCase() === columnName.toLowerCase())
-    if (twin)
-      throw new UserError(`${tableName} already has ${twin.columnName}: choose another name, or delete it first.`)
+    const same = existing.find((each) => each.columnName.toLowerCase() === columnName.toLowerCase())
+    if (same)
+      throw new UserError(`${tableName} already has ${same.columnName}: choose another name, or delete it first.`)
     const { quote, columnType } = inside.dialect
     const type = columnType(FIELD_TYPES[dataType], extended(table, [...existing, field]))
     await sql.raw(`alter table ${quote(tableName)} add column ${quote(columnName)} ${type}`).execute(inside.kysely)

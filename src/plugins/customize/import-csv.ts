@@ -1,7 +1,7 @@
 /** Imports a CSV file into domain tables. If one line is wrong, nothing is imported. */
 
 import { sql } from 'kysely'
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import type { AnyTable } from '../../database/table.ts'
 import { type Column, defineTable, keyOf, optional, requireWholeText, type TableRow } from '../../database/table.ts'
 import { accounts } from '../../domain/people.ts'

@@ -1,11 +1,11 @@
 /** Gives git access to a repository: chooses the credentials, and the environment that passes them on without showing them. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { addressSecrets, serverOf } from '../../address-secrets.ts'
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import { UserError } from '../../errors.ts'
 import { settings } from '../../git/git.ts'
 import { connectionSettings, credentialsOf, type Plugin, taskConfig } from '../../plugin-kit/index.ts'
+import { addressSecrets, serverOf } from '../../secrets/address-secrets.ts'
 import { type GitTask, isHttp, text } from './options.ts'
 import { openRoute } from './route.ts'
 

@@ -32,12 +32,12 @@ export async function forgetRepository(database: TaskRun['database'], repoId: st
       )
     }
   }
-  /** Gives rows that other repositories need the mark of such a repository (the heir), so that they are removed together with it. */
-  const handOver = async (table: AnyTable, column: string, heirs: ReadonlyMap<string, string>) => {
-    const byHeir = Map.groupBy(heirs.keys(), (value) => heirs.get(value) as string)
-    for (const [heir, values] of byHeir) {
+  /** Gives rows that other repositories need the mark of such a repository, so that they are removed together with it. */
+  const handOver = async (table: AnyTable, column: string, holders: ReadonlyMap<string, string>) => {
+    const byHolder = Map.groupBy(holders.keys(), (value) => holders.get(value) as string)
+    for (const [holder, values] of byHolder) {
       for (const some of inPieces(values)) {
-        await run(sql`update ${sql.table(table.name)} set _raw_data_params = ${heir}
+        await run(sql`update ${sql.table(table.name)} set _raw_data_params = ${holder}
           where ${sql.ref(column)} in (${sql.join(some)}) and ${isMarked}`)
       }
     }
@@ -49,19 +49,19 @@ export async function forgetRepository(database: TaskRun['database'], repoId: st
   async function otherHolders(shas: readonly string[], others: readonly string[]): Promise<Map<string, string>> {
     const found = new Map<string, string>()
     for (const some of inPieces(others)) {
-      const { rows } = await run(sql<{ sha: string; heir: string }>`select commit_sha as sha, min(repo_id) as heir
+      const { rows } = await run(sql<{ sha: string; holder: string }>`select commit_sha as sha, min(repo_id) as holder
         from ${sql.table(repoCommits.name)} where repo_id in (${sql.join(some)}) and commit_sha in (${sql.join(shas)})
         group by commit_sha`)
-      for (const { sha, heir } of rows) found.set(sha, heir)
+      for (const { sha, holder } of rows) found.set(sha, holder)
     }
     return found
   }
 
   async function forgetCommits(shas: readonly string[], others: readonly string[]): Promise<void> {
-    const heirs = await otherHolders(shas, others)
+    const holders = await otherHolders(shas, others)
     const inPullRequests = await valuesOf(sql`select distinct commit_sha as value
       from ${sql.table(pullRequestCommits.name)} where commit_sha in (${sql.join(shas)})`)
-    const needed = new Set([...heirs.keys(), ...inPullRequests])
+    const needed = new Set([...holders.keys(), ...inPullRequests])
     const gone = shas.filter((sha) => !needed.has(sha))
     /** Returns the ids of files, with the sha of the commit of each. */
     const filesOf = async (some: readonly string[]) => {
@@ -76,11 +76,13 @@ export async function forgetRepository(database: TaskRun['database'], repoId: st
       await remove(commits, 'sha', gone, isOurs)
       for (const table of [commitsDiffs, finishedCommitsDiffs]) await remove(table, 'new_commit_sha', gone)
     }
-    if (heirs.size > 0) {
-      const files = [...(await filesOf([...heirs.keys()]))].map(([id, sha]) => [id, heirs.get(sha) as string] as const)
+    if (holders.size > 0) {
+      const files = [...(await filesOf([...holders.keys()]))].map(
+        ([id, sha]) => [id, holders.get(sha) as string] as const,
+      )
       await handOver(commitFileComponents, 'commit_file_id', new Map(files))
-      for (const table of [commitFiles, commitParents]) await handOver(table, 'commit_sha', heirs)
-      await handOver(commits, 'sha', heirs)
+      for (const table of [commitFiles, commitParents]) await handOver(table, 'commit_sha', holders)
+      await handOver(commits, 'sha', holders)
     }
     await remove(repoCommits, 'commit_sha', shas, sql`repo_id = ${repoId}`)
   }
@@ -89,15 +91,15 @@ export async function forgetRepository(database: TaskRun['database'], repoId: st
   async function forgetPeople(): Promise<void> {
     const ids = await valuesOf(sql`select id as value from ${sql.table(accounts.name)} where ${isMarked}`)
     for (const some of inPieces(ids)) {
-      const heirs = new Map<string, string>()
+      const holders = new Map<string, string>()
       const named = new Set<string>()
       for (const column of ['author_id', 'committer_id']) {
-        const { rows } = await run(sql<{ id: string; heir: string | null }>`select ${sql.ref(column)} as id,
-          min(case when _raw_data_table = ${MARK} then _raw_data_params end) as heir
+        const { rows } = await run(sql<{ id: string; holder: string | null }>`select ${sql.ref(column)} as id,
+          min(case when _raw_data_table = ${MARK} then _raw_data_params end) as holder
           from ${sql.table(commits.name)} where ${sql.ref(column)} in (${sql.join(some)}) group by ${sql.ref(column)}`)
-        for (const { id, heir } of rows) {
+        for (const { id, holder } of rows) {
           named.add(id)
-          if (heir) heirs.set(id, heir)
+          if (holder) holders.set(id, holder)
         }
       }
       await remove(
@@ -106,7 +108,7 @@ export async function forgetRepository(database: TaskRun['database'], repoId: st
         some.filter((id) => !named.has(id)),
         isMarked,
       )
-      await handOver(accounts, 'id', heirs)
+      await handOver(accounts, 'id', holders)
     }
   }
 

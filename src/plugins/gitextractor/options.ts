@@ -1,7 +1,8 @@
 /** Reads the options of a task and checks them before git uses them. */
-import { isSecretParameter } from '../../address-secrets.ts'
+
 import { UserError } from '../../errors.ts'
 import { type TaskOptions, type TaskRun, taskConfig } from '../../plugin-kit/index.ts'
+import { isSecretParameter } from '../../secrets/address-secrets.ts'
 
 export interface GitTask extends TaskRun {
   readonly repoId: string

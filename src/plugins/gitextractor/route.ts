@@ -1,7 +1,8 @@
 /** Makes git connect only to the server that was checked, at the address that was checked, without following redirects. */
-import { serverOf } from '../../address-secrets.ts'
+
 import { UserError } from '../../errors.ts'
 import { ClosedAddress, createTransport, curlPin, openAddresses, safeUrl, taskConfig } from '../../plugin-kit/index.ts'
+import { serverOf } from '../../secrets/address-secrets.ts'
 import { isHttp } from './options.ts'
 
 interface Route {

@@ -1,6 +1,6 @@
 /** Finds commits in the links of issues: turns the patterns of users into regular expressions, and looks at the links of an issue. */
 
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import type { RawRecord } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
 import type { Groups, Pattern } from '../../plugin-kit/index.ts'

@@ -4,7 +4,7 @@
  * https://developer.atlassian.com/cloud/jira/platform/apis/document/structure/
  */
 
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import type { RawRecord } from '../../database/table.ts'
 export function plainText(content: RawRecord): string {
   if (content === null || content === undefined) return ''

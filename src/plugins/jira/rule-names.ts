@@ -1,6 +1,6 @@
 /** The names that rules of Jira refer to, some of which are read from Jira, and the probable meaning of its issue types. */
 
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import type { RawRecord } from '../../database/table.ts'
 import {
   type FoundName,

@@ -1,6 +1,6 @@
 /** The rules about issues and commit links in a scope config, prepared for use. */
 import { z } from 'zod'
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import {
   compilePattern,
   incidentTextRule,

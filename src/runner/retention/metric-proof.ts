@@ -1,11 +1,12 @@
 /** Reads every metric of every project by month. A retention must not change any of them. */
-import { type Measured, measure } from '../../control-plane/measure.ts'
-import { policyOfProject } from '../../control-plane/project-policy.ts'
+
+import { nearlyEqual } from '../../basics/nearly-equal.ts'
+import { type Measured, measure } from '../../control-plane/projects/measure.ts'
+import { policyOfProject } from '../../control-plane/projects/project-policy.ts'
 import { selectRows } from '../../control-plane/store.ts'
 import { metrics } from '../../metrics/index.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
-import { readManySeries } from '../../metrics/read.ts'
-import { nearlyEqual } from '../../nearly-equal.ts'
+import { readManySeries } from '../../metrics/read/read.ts'
 import { projects } from '../../system/projects.ts'
 
 const YEARS_BACK = 5

@@ -1,6 +1,6 @@
 /** Deletes runs that ended long ago, and messages that were sent. The last run of each blueprint is kept. */
 import { sql } from 'kysely'
-import { FINISHED } from '../../control-plane/states.ts'
+import { FINISHED } from '../../control-plane/runs/states.ts'
 import type { Database } from '../../database/database.ts'
 import { among, inPieces, type Piece } from '../../database/pieces.ts'
 import { alertMessages } from '../../system/alerts.ts'

@@ -58,8 +58,8 @@ export async function emptyOldPayloads(
  * True when nothing needs the payload any more: the record is in no other scope, is not quarantined, and no list has yet to
  * confirm it.
  */
-const isAlone = (table: string): RawBuilder<unknown> => sql`not exists (select 1 from ${sql.table(table)} as twin
-    where twin.input_key = record.input_key and twin.record_key = record.record_key and twin.params <> record.params)
+const isAlone = (table: string): RawBuilder<unknown> => sql`not exists (select 1 from ${sql.table(table)} as counterpart
+    where counterpart.input_key = record.input_key and counterpart.record_key = record.record_key and counterpart.params <> record.params)
   and not exists (select 1 from ${sql.table(quarantine.name)} as rejected
     where rejected.raw_table = ${table} and rejected.raw_id = record.id)
   and not exists (select 1 from ${sql.table(earlyRecords.name)} as early

@@ -2,11 +2,12 @@
  * Deletes data that is older than the retention of its layer, in one transaction. Metrics are read before and after the
  * deletion. If one of them differs, or if this is a dry run, everything is rolled back.
  */
-import type { Config } from '../../config.ts'
+
+import { counted } from '../../basics/counted.ts'
+import type { Config } from '../../config/config.ts'
 import { requireNothingRuns } from '../../control-plane/guards.ts'
 import type { ServiceContext } from '../../control-plane/services.ts'
-import { tablesOf } from '../../control-plane/storage.ts'
-import { counted } from '../../counted.ts'
+import { tablesOf } from '../../control-plane/storage/storage.ts'
 import type { Database } from '../../database/database.ts'
 import { messageOf, UserError } from '../../errors.ts'
 import { differences, proveMetrics } from './metric-proof.ts'

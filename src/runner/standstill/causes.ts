@@ -1,5 +1,5 @@
 /** The causes of a standstill: for each, how it is detected, how severe it is, the message, and the remedy. */
-import { counted } from '../../counted.ts'
+import { counted } from '../../basics/counted.ts'
 import type { Facts } from './facts.ts'
 import type { Refusal } from './refusals.ts'
 import { CAUSE_NAMES, type CauseName, type Found, type Severity, type Trouble } from './standing.ts'

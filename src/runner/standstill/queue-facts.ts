@@ -1,5 +1,5 @@
 /** Reads from the database which processes are alive, what waits and what runs. */
-import { QUEUED, UNFINISHED } from '../../control-plane/states.ts'
+import { QUEUED, UNFINISHED } from '../../control-plane/runs/states.ts'
 import { selectRows } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
 import { isLeaseHolderGone } from '../../database/lease-holder.ts'

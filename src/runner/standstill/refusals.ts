@@ -1,5 +1,5 @@
 /** Tracks tasks of this process whose source refuses every request, from the events of their threads. */
-import { followWork, type WorkPlace } from '../../observe/work-events.ts'
+import { followWork, type WorkPlace } from '../../telemetry/events/work-events.ts'
 
 export interface Refusal {
   readonly run: number

@@ -39,7 +39,7 @@ export interface Standing extends Omit<Found, 'seconds'> {
   /** The machine that it concerns; empty for the whole installation. */
   readonly host: string
 }
-/** What a process stores with its heartbeat, because others may not be able to detect it. */
+/** The trouble that a process stores with its heartbeat, because others may not be able to detect it. */
 export interface Told {
   readonly process: string
   readonly standing: readonly (Omit<Standing, 'since'> & { readonly since: string })[]

@@ -21,7 +21,7 @@ export interface Snapshot {
 export interface Standstill {
   /** The result of the last check, or of a new one when there are no regular checks. */
   latest(): Promise<Snapshot>
-  /** What to send with the heartbeat; undefined when there is nothing to report. */
+  /** The report to send with the heartbeat; undefined when there is none. */
   told(): Told | undefined
   /** Starts regular checks. */
   start(): void

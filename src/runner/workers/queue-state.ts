@@ -1,5 +1,5 @@
 /** Reads which servers and workers there are and what waits, for the queue page and the doctor. */
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { selectRows } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
 import { servers } from '../../system/runs.ts'

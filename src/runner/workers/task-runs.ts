@@ -1,6 +1,6 @@
 /** Tasks that are handed out to workers, as rows in the database. A server writes them; a worker takes and ends them. */
 import { randomUUID } from 'node:crypto'
-import { FINISHED, QUEUED } from '../../control-plane/states.ts'
+import { FINISHED, QUEUED } from '../../control-plane/runs/states.ts'
 import { deleteRows, findRow, insertRow, type Queries, selectRows, updateRows } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
 import { isDuplicate } from '../../database/explain.ts'

@@ -1,5 +1,5 @@
-import { byName } from '../../by-name.ts'
-import { counted } from '../../counted.ts'
+import { byName } from '../../basics/by-name.ts'
+import { counted } from '../../basics/counted.ts'
 import { lintHealth } from '../lint/live.ts'
 import { refuseErrors, TrafficError } from '../model/finding.ts'
 import { attributesToMirror, type Mirrored } from '../model/health-check.ts'

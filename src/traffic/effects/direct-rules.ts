@@ -1,5 +1,5 @@
 /** Bypasses the controller: rules that do not follow are changed at the load balancer itself, and kept that way. */
-import { counted } from '../../counted.ts'
+import { counted } from '../../basics/counted.ts'
 import { RetryableError, UserError } from '../../errors.ts'
 import type { ForwardAction } from '../model/action.ts'
 import { CredentialsRefused } from '../model/finding.ts'

@@ -1,4 +1,4 @@
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import type { ForwardAction } from '../model/action.ts'
 import { actionBackends } from '../model/ingress.ts'
 import type { RoutePlan } from '../model/plan.ts'

@@ -1,4 +1,4 @@
-import { counted } from '../../counted.ts'
+import { counted } from '../../basics/counted.ts'
 import { messageOf, RetryableError } from '../../errors.ts'
 import { NothingHealthy } from '../effects/balancer-effects.ts'
 import { contextsOf } from '../effects/contexts.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { counted } from '../../counted.ts'
+import { counted } from '../../basics/counted.ts'
 import { RetryableError } from '../../errors.ts'
 import type { Outside } from '../effects/effect.ts'
 import { rulePicture } from '../effects/rule-effects.ts'

@@ -1,4 +1,4 @@
-import { counted } from '../../counted.ts'
+import { counted } from '../../basics/counted.ts'
 import type { Database } from '../../database/database.ts'
 import { RetryableError } from '../../errors.ts'
 import type { Gate, Plan } from '../model/plan.ts'

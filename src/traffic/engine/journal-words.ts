@@ -1,5 +1,5 @@
 /** The journal as sentences. The fields that programs read stay beside them: kind, effect and detail. */
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import type { Plan } from '../model/plan.ts'
 import { ended, stepWords, upper } from '../model/words.ts'
 import type { JournalRow } from './store.ts'

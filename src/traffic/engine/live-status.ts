@@ -1,4 +1,4 @@
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import { messageOf } from '../../errors.ts'
 import { contextsOf } from '../effects/contexts.ts'
 import type { EffectContext } from '../effects/effect.ts'

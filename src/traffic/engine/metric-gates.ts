@@ -1,4 +1,4 @@
-import { counted } from '../../counted.ts'
+import { counted } from '../../basics/counted.ts'
 import type { Gate, SideName } from '../model/plan.ts'
 import type { GroupPlace, Metrics, Series, Span, Statistic } from '../vendors/metrics.ts'
 

@@ -1,4 +1,4 @@
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 
 /** The values that a switch stores for one route. For a plan without a list of routes, the columns themselves hold them. */
 interface Memory {

@@ -1,5 +1,5 @@
 /** The status of a switch. It is made only here, then served by the API, printed by the command line and drawn by the page. */
-import { counted } from '../../counted.ts'
+import { counted } from '../../basics/counted.ts'
 import type { Database } from '../../database/database.ts'
 import { answerOf, type Plan } from '../model/plan.ts'
 import { isOver, STATE_WORDS, type State } from '../model/state.ts'

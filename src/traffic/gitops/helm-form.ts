@@ -1,6 +1,6 @@
 /** Values of a Helm chart, from which its templates make the Ingress and the binding, as docs/traffic.md shows. */
 import { isMap } from 'yaml'
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import { actionKey, type ForwardAction } from '../model/action.ts'
 import { parsedAction } from '../model/action-text.ts'
 import { TrafficError } from '../model/finding.ts'

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { UserError } from '../../errors.ts'
 import { git, gitText, LOCAL, settings } from '../../git/git.ts'
 import { curlPin, openAddresses } from '../../plugin-kit/http/index.ts'

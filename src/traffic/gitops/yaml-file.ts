@@ -1,7 +1,7 @@
 /** Changes YAML files and leaves comments, order and everything else as it is. */
 import { type Document, isMap, isPair, isSeq, Scalar } from 'yaml'
-import { besideAnswers } from '../../answering.ts'
-import { parseYaml } from '../../yaml.ts'
+import { besideAnswers } from '../../basics/answering.ts'
+import { parseYaml } from '../../basics/yaml.ts'
 import { TrafficError } from '../model/finding.ts'
 
 type Path = readonly (string | number)[]

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { byName } from '../../by-name.ts'
-import { closest, didYouMean } from '../../nearest.ts'
+import { byName } from '../../basics/by-name.ts'
+import { closest, didYouMean } from '../../basics/nearest.ts'
 import { ANNOTATION_PREFIX, actionKey, lintAction } from '../model/action.ts'
 import { type Finding, finding, MOST_FINDINGS } from '../model/finding.ts'
 import { GROUP_NAME, MULTI_CLUSTER } from '../model/ingress.ts'

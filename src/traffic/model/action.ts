@@ -1,5 +1,5 @@
-import { byName } from '../../by-name.ts'
-import { didYouMean } from '../../nearest.ts'
+import { byName } from '../../basics/by-name.ts'
+import { didYouMean } from '../../basics/nearest.ts'
 import { type Finding, finding } from './finding.ts'
 import { describeValue, isPort, parseTargetGroupArn, TARGET_GROUP_NAME, textOf } from './names.ts'
 import type { Plan, Port, RoutePlan } from './plan.ts'

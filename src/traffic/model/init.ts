@@ -1,5 +1,5 @@
-import { byName } from '../../by-name.ts'
-import { didYouMean } from '../../nearest.ts'
+import { byName } from '../../basics/by-name.ts'
+import { didYouMean } from '../../basics/nearest.ts'
 import { TrafficError } from './finding.ts'
 import { describeValue, ROUTE_NAME, SERVICE_NAME } from './names.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { didYouMean } from '../../nearest.ts'
+import { didYouMean } from '../../basics/nearest.ts'
 import { type Code, type Finding, finding, MOST_FINDINGS } from './finding.ts'
 import type { gateSchema } from './gate-schema.ts'
 import { planSchema, type port, routesPlanSchema, type sideSchema, weightText } from './plan-schema.ts'

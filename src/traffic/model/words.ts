@@ -1,5 +1,5 @@
 /** Texts about a plan for people, in the terminal, on the page and in the journal. Steps count from 0, which prepares. */
-import { counted } from '../../counted.ts'
+import { counted } from '../../basics/counted.ts'
 import type { Gate, Plan, Step } from './plan.ts'
 
 export const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

@@ -9,9 +9,9 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
-import { requireCleanText } from '../../clean-text.ts'
+import { requireCleanText } from '../../basics/clean-text.ts'
+import { parseYaml } from '../../basics/yaml.ts'
 import { messageOf } from '../../errors.ts'
-import { parseYaml } from '../../yaml.ts'
 import { type Finding, finding } from './finding.ts'
 
 export interface YamlDocument {

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import { actionOfStep, type ForwardAction, rollbackAction } from '../model/action.ts'
 import { finding, refuseErrors, TrafficError } from '../model/finding.ts'
 import { healthCheckOf } from '../model/health-check.ts'
@@ -117,11 +117,11 @@ function refuseStrangers(routes: readonly RoutePlan[], options: RenderOptions): 
   if (options.targetGroupArn !== undefined)
     throw new TrafficError('invalid', 'The plan has several routes: write targetGroup.arn of each into it.')
   for (const side of ['current', 'target'] as const) {
-    const stranger = listOf(options[`${side}Ingress`]).find(
+    const foreign = listOf(options[`${side}Ingress`]).find(
       (ingress) => !routes.some((own) => placeOf(own, side) === objectPlace(ingress)),
     )
-    if (stranger !== undefined)
-      throw new TrafficError('invalid', `No route of the plan is on the ${side} Ingress ${objectPlace(stranger)}.`)
+    if (foreign !== undefined)
+      throw new TrafficError('invalid', `No route of the plan is on the ${side} Ingress ${objectPlace(foreign)}.`)
   }
 }
 

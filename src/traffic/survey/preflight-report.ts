@@ -1,5 +1,5 @@
 /** Checks that are possible before anything changes. */
-import { counted } from '../../counted.ts'
+import { counted } from '../../basics/counted.ts'
 import { messageOf, RetryableError, UserError } from '../../errors.ts'
 import { contextsOf } from '../effects/contexts.ts'
 import { type EffectContext, loadBalancerHostname, type Outside } from '../effects/effect.ts'

@@ -1,5 +1,5 @@
 import type { KubeConfig } from '@kubernetes/client-node'
-import { byName } from '../../by-name.ts'
+import { byName } from '../../basics/by-name.ts'
 import { sourceGroupsIn, type TargetGroupBinding } from '../model/manifests.ts'
 
 /** A pod behind a Service, as its EndpointSlices describe it. */

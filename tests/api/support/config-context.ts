@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { ConfigContext } from '../../../src/config-as-code/context.ts'
 import { allConnected } from '../../../src/control-plane/sources.ts'
-import { createControlPlane } from '../../../src/create-control-plane.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { settingsTables } from '../../../src/plugin-kit/task/settings-tables.ts'
 import { plugins } from '../../../src/plugins/index.ts'
+import { createControlPlane } from '../../../src/start/create-control-plane.ts'
 import { auditEntries } from '../../../src/system/access.ts'
 import {
   blueprintConnections,

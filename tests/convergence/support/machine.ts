@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { deleteScopeData, scopeParams } from '../../../src/control-plane/scope-data.ts'
+import { deleteScopeData, scopeParams } from '../../../src/control-plane/scopes/scope-data.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openDatabase } from '../../../src/database/open.ts'

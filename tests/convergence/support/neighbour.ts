@@ -3,7 +3,7 @@
  * Operations on the vendor's data must leave all its rows unchanged: collected rows, and the state that its runs keep.
  */
 import { sql } from 'kysely'
-import { deleteScopeData, scopeParams } from '../../../src/control-plane/scope-data.ts'
+import { deleteScopeData, scopeParams } from '../../../src/control-plane/scopes/scope-data.ts'
 import type { Database } from '../../../src/database/database.ts'
 import type { AnyTable } from '../../../src/database/table.ts'
 import { write } from '../../../src/database/write.ts'

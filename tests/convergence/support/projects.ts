@@ -2,7 +2,7 @@
 
 import { domainScopesOf, entitiesOf } from '../../../src/control-plane/plan/domain-scopes.ts'
 import { metricOption, metricsOf } from '../../../src/control-plane/plan/metric-plans.ts'
-import { projectService } from '../../../src/control-plane/projects.ts'
+import { projectService } from '../../../src/control-plane/projects/projects.ts'
 import type { BlueprintService, ServiceContext } from '../../../src/control-plane/services.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { write } from '../../../src/database/write.ts'

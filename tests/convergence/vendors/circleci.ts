@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { circleci } from '../../../src/plugins/circleci/plugin.ts'
-import { type FakeCircleci, startFakeCircleci, TOKEN } from '../../plugin-kit/fake-circleci.ts'
+import { type FakeCircleci, startFakeCircleci, TOKEN } from '../../fake-circleci/fake-circleci.ts'
 import { behindFaults, pick, type VendorChange, type VendorUnderTest } from '../support/vendor-under-test.ts'
 
 const PROJECTS = ['web', 'api', 'ops']

@@ -10,6 +10,7 @@ import { githubGraphqlVendor, githubVendor } from './github.ts'
 import { gitlabVendor } from './gitlab.ts'
 import { jenkinsVendor } from './jenkins.ts'
 import { jiraVendor } from './jira.ts'
+import { linearVendor } from './linear.ts'
 import { opsgenieVendor } from './opsgenie.ts'
 import { pagerdutyVendor } from './pagerduty.ts'
 import { sonarqubeVendor } from './sonarqube.ts'
@@ -26,6 +27,7 @@ export const VENDORS: readonly VendorUnderTest[] = [
   gitlabVendor,
   jenkinsVendor,
   jiraVendor,
+  linearVendor,
   opsgenieVendor,
   pagerdutyVendor,
   sonarqubeVendor,

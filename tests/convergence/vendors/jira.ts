@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { jira } from '../../../src/plugins/jira/plugin.ts'
-import { deliveriesSince, issueStates } from '../../jira/deliveries.ts'
-import { type FakeJira, startFakeJira, USER } from '../../jira/fake-jira.ts'
+import { deliveriesSince, issueStates } from '../../fake-jira/deliveries.ts'
+import { type FakeJira, startFakeJira, USER } from '../../fake-jira/fake-jira.ts'
 import { behindFaults, pick, type VendorChange, type VendorUnderTest } from '../support/vendor-under-test.ts'
 
 const BOARDS = [5, 6, 7]

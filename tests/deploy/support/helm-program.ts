@@ -21,9 +21,8 @@ const READ = [
   'deploy/prometheus',
   'scripts/write-dashboards.ts',
   'src/cli',
-  'src/config.ts',
+  'src/config',
   'src/dashboards',
-  'src/settings.ts',
   'tests/deploy',
 ]
 const root = join(import.meta.dirname, '../../..')

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageFile from '../../../package.json' with { type: 'json' }
 import { commandsFor } from '../../../src/cli/index.ts'
-import { oidcProvider, variables } from '../../../src/settings.ts'
+import { oidcProvider, variables } from '../../../src/config/settings.ts'
 
 export const root = join(import.meta.dirname, '../../..')
 export const read = (path: string): string => readFileSync(join(root, path), 'utf8')

@@ -1,15 +1,15 @@
-/** Runs the API in a separate process, so that a busy server is noticed: `node server-process.ts DATABASE STRANGER`. */
+/** Runs the API in a separate process, so that a busy server is noticed: `node server-process.ts DATABASE OTHER_SERVER`. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer } from '../../../src/api/server.ts'
-import { readConfig } from '../../../src/config.ts'
-import { createControlPlane } from '../../../src/create-control-plane.ts'
+import { readConfig } from '../../../src/config/config.ts'
 import { openDatabase } from '../../../src/database/open.ts'
 import { createLog } from '../../../src/log.ts'
 import { plugins } from '../../../src/plugins/index.ts'
-import { prepareDatabase } from '../../../src/prepare-database.ts'
-import { createSecrets } from '../../../src/secrets.ts'
+import { createSecrets } from '../../../src/secrets/secrets.ts'
+import { createControlPlane } from '../../../src/start/create-control-plane.ts'
+import { prepareDatabase } from '../../../src/start/prepare-database.ts'
 
 process.env.TZ = 'UTC'
 const [, , url = '', stranger = ''] = process.argv
@@ -34,7 +34,7 @@ const server = await createServer({ config, control, log })
 const address = await server.listen({ host: '127.0.0.1', port: 0 })
 process.send?.({ address, laws: server.laws })
 
-// Measured in processor time: on a busy machine the clock goes on while other processes run.
+// Measured in processor time: on a busy machine the clock runs while other processes run.
 let before = process.threadCpuUsage()
 let longest = 0
 setInterval(() => {

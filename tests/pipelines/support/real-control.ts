@@ -3,11 +3,11 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ControlPlane } from '../../../src/control-plane/control-plane.ts'
-import { createControlPlane } from '../../../src/create-control-plane.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLog } from '../../../src/log.ts'
 import { plugins } from '../../../src/plugins/index.ts'
-import { createSecrets } from '../../../src/secrets.ts'
+import { createSecrets } from '../../../src/secrets/secrets.ts'
+import { createControlPlane } from '../../../src/start/create-control-plane.ts'
 import { SECRET_KEY } from './test-control.ts'
 
 export const realControl = (database: Database): ControlPlane =>

@@ -1,7 +1,7 @@
 /** A complete server for a test, with its own thresholds: API, pages, metrics and a runner. */
 import { createServer } from '../../../src/api/server.ts'
 import { startWatching } from '../../../src/cli/watching.ts'
-import { readConfig } from '../../../src/config.ts'
+import { readConfig } from '../../../src/config/config.ts'
 import { openDatabase } from '../../../src/database/open.ts'
 import { createLog } from '../../../src/log.ts'
 import { startRunner } from '../../../src/runner/runner.ts'

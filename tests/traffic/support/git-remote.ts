@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
-import { type FakeCluster, jsonPatch } from './fake-kubernetes.ts'
+import { type FakeCluster, jsonPatch } from '../../fake-kubernetes/fake-kubernetes.ts'
 
 type Files = ReadonlyMap<string, string>
 /** Builds the objects of a cluster from the files of its branch, as the cluster's GitOps tool does. */

@@ -7,7 +7,7 @@ import type { SwitchRow } from '../../../src/traffic/engine/store.ts'
 import { tick } from '../../../src/traffic/engine/watch.ts'
 import { actionKey } from '../../../src/traffic/model/action.ts'
 import type { RoutePlan } from '../../../src/traffic/model/plan.ts'
-import { ElbError } from './fake-elbv2.ts'
+import { ElbError } from '../../fake-aws/fake-elbv2.ts'
 import { type setStage, times } from './stage.ts'
 
 type Stage = ReturnType<typeof setStage>

@@ -7,9 +7,9 @@ import type { Engine, Request } from '../../../src/traffic/engine/engine-types.t
 import { createSwitch, getSwitch, journalOf, type SwitchRow } from '../../../src/traffic/engine/store.ts'
 import { actionKey } from '../../../src/traffic/model/action.ts'
 import type { RoutePlan } from '../../../src/traffic/model/plan.ts'
+import type { FakeGroup } from '../../fake-aws/fake-elbv2.ts'
 import type { TestDatabase } from '../../support/databases.ts'
 import { putEnvironmentBack } from '../../support/environment.ts'
-import type { FakeGroup } from './fake-elbv2.ts'
 import { type Routes, startWorld, type World } from './world.ts'
 
 const TOUCHED =
@@ -78,7 +78,7 @@ export function setStage(database: TestDatabase, startCluster?: Parameters<typeo
     },
     confirmed: () => ({ confirm: stage.world.plan.name, skipQuiet: true, reason: 'test' }),
   }
-  // Of about three hundred tables a switch uses only a dozen.
+  // A switch uses only a dozen of about three hundred tables.
   beforeAll(() =>
     migrate(
       database.database,

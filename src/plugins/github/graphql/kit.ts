@@ -5,6 +5,7 @@ import type { AnyExtractContext, Joins } from '../../../plugin-kit/index.ts'
 import {
   type CollectContext,
   type CollectSpec,
+  camelKeys,
   type Entity,
   type ExtractSpec,
   graphql,
@@ -129,18 +130,6 @@ export const personOf = (actor: RawRecord) =>
 
 /** Returns the nodes of a list. Those that the token may not see are null, and left out. */
 export const nodesIn = (list: RawRecord): RawRecord[] => (list?.nodes ?? []).filter(Boolean)
-
-/** Records that DevLake collected use names as in Go: CommitOid, ID. */
-function camelKeys(value: RawRecord): RawRecord {
-  if (Array.isArray(value)) return value.map(camelKeys)
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      /^[A-Z]+$/.test(name) ? name.toLowerCase() : name.charAt(0).toLowerCase() + name.slice(1),
-      camelKeys(inner),
-    ]),
-  )
-}
 
 /** Returns the function with which an entity makes rows of a record in the shape of REST. */
 export const rowsOf = ({
