@@ -1,4 +1,4 @@
-/** What Helm makes of the chart. `npm test` runs this if Helm is there, or if something that it reads has changed. */
+/** The chart as Helm renders it. `npm test` runs this if Helm is there, or if something that it reads has changed. */
 import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'

@@ -14,7 +14,7 @@ function cacheFolder(): string {
 export const folder = join(cacheFolder(), 'weir', `helm-${HELM}`)
 export const program = join(folder, process.platform === 'win32' ? 'helm.exe' : 'helm')
 
-/** What Helm reads, and what its output is compared with. */
+/** The files that Helm reads, and those that its output is compared with. */
 const READ = [
   'dashboards',
   'deploy/chart',
