@@ -1,8 +1,10 @@
 /** One measured part of the four-keys benchmark, in a separate process: node four-keys-worker.ts PART PROJECTS URL… */
+
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
 import { createIndex, indexesOf } from '../../src/database/dialect.ts'
 import type { Cell } from '../../src/database/fit.ts'
+import { knowing } from '../../src/database/kysely.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { wholeRows } from '../../src/database/rows.ts'
 import type { Table } from '../../src/database/table.ts'
@@ -50,7 +52,8 @@ async function calculate(database: Database, projects: number): Promise<void> {
 async function scan(database: Database): Promise<void> {
   for (const name of inputs) {
     let rows = 0
-    for await (const _row of database.kysely.selectFrom(name).selectAll().stream(5000)) rows++
+    const from = tableOf(name)
+    for await (const _row of knowing(database.kysely, from).selectFrom(from.name).selectAll().stream(5000)) rows++
     console.error(`  scan ${name}: ${rows} rows`)
   }
 }
@@ -72,7 +75,7 @@ async function load(database: Database): Promise<number> {
       seconds += (performance.now() - started) / 1000
       batch = []
     }
-    for await (const row of database.kysely.selectFrom(name).selectAll().stream(5000)) {
+    for await (const row of knowing(database.kysely, table).selectFrom(table.name).selectAll().stream(5000)) {
       batch.push(table.names.map((each) => (row as Record<string, Cell>)[each] ?? null))
       if (batch.length === 5000) await send()
     }

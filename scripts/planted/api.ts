@@ -13,7 +13,6 @@ export const api: readonly Plot[] = [
       ["path[end - 1] === '/') end--", "path[end - 1] === '/' && end === path.length) end--"],
       ['isOwnAddress(target) ? target : undefined', 'target'],
       ['(?![/\\\\])', ''],
-      ["scope?.[2]?.includes('/')", 'scope'],
     ],
   },
   {
@@ -22,7 +21,6 @@ export const api: readonly Plot[] = [
     defects: [
       ['list.length > LONG ?', 'list.length > LONG + 1 ?'],
       ['part === value ? undefined : part', 'part'],
-      ['|| ArrayBuffer.isView(value)', ''],
       ['errors.every(areSure)', 'errors.some(areSure)'],
       ['issues.some(isSure)', 'issues.every(isSure)'],
       ['errors.length > 0 && ', ''],

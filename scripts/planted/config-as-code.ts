@@ -9,7 +9,6 @@ export const configAsCode: readonly Plot[] = [
       ['!isIn(after[name], place) && ', ''],
       ['(!before || isIn(before[name], place))', 'true'],
       ['dropped.length === 0 || ', ''],
-      [' || isSame(after[name], before?.[name])', ''],
     ],
   },
 ]

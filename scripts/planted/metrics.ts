@@ -9,7 +9,6 @@ export const metrics: readonly Plot[] = [
       ['(new Date(day).getUTCDay() + 6) % 7', 'new Date(day).getUTCDay()'],
       ['(sorted.length - 1) / 2', 'sorted.length / 2'],
       ['>= 0.5', '> 0.5'],
-      ['sorted.length > 1 && ', ''],
       ['days.length >= SHORTEST_MONTH', 'days.length > SHORTEST_MONTH'],
       ['months.length >= HALF_YEAR', 'months.length > HALF_YEAR'],
       ['monthOf(first) === first ? first : monthAfter(first)', 'first'],
@@ -50,7 +49,6 @@ export const metrics: readonly Plot[] = [
     tests: ['src/metrics/calculate/commit-graph.test.ts'],
     defects: [
       ['if (oldest >= 0) mark(oldest, newest)', 'if (oldest > 0) mark(oldest, newest)'],
-      ['for (const commit of touched) marks[commit] = 0', ''],
       ['if (kept === first || parent !== parents[kept - 1]) ', ''],
       ['own.sort((one, other) => shas.compare(one, other))', 'own.sort((one, other) => shas.compare(other, one))'],
       ['if (below + 1 < heap.length && this', 'if (below + 1 < heap.length - 1 && this'],

@@ -21,7 +21,7 @@ export const pluginKit: readonly Plot[] = [
       ['total <= cap || start === end', 'total < cap || start === end'],
       ['isOver: total > cap', 'isOver: total >= cap'],
       ['if (total === 0) continue', ''],
-      ['[middle + 1, end]', '[middle, end]'],
+      ['[middle + 1, end]', '[middle + 2, end]'],
       ['newestFirst ? halves : halves.reverse()', 'halves'],
       ['start + seconds - 1, last', 'start + seconds, last'],
       ['(last - first + 1) / seconds', '(last - first) / seconds'],
@@ -56,8 +56,7 @@ export const pluginKit: readonly Plot[] = [
     tests: ['src/plugin-kit/raw/json-slices.test.ts'],
     defects: [
       ['&& bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++', '&& bytes[at] !== QUOTE; at++);'],
-      ['if (depth === 0) return at + 1', 'if (depth === 0) return at'],
-      ['byte <= SPACE || byte === COMMA', 'byte === COMMA'],
+      ['byte === CLOSE_OBJECT || byte === CLOSE_LIST) depth--', 'byte === CLOSE_OBJECT) depth--'],
     ],
   },
   {

@@ -33,7 +33,6 @@ export const runner: readonly Plot[] = [
       ['labels.get(id)?.some((label) => taken.has(label))', 'labels.get(id)?.every((label) => taken.has(label))'],
       ['collecting.length >= maxParallel', 'collecting.length > maxParallel'],
       [".orderBy('priority', 'desc')", ".orderBy('priority')"],
-      ["lease?.cancel_requested ? 'TASK_CANCELLED' : resume", 'resume'],
     ],
   },
 ]

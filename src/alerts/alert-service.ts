@@ -232,7 +232,7 @@ async function lastMessages(queries: Queries, ids: readonly number[]): Promise<M
       'in',
       queries
         .selectFrom(alertMessages.name)
-        .where(among(sql`alert_id`, onePiece(ids)).$castTo<boolean>())
+        .where(among(sql`alert_id`, onePiece(ids)))
         .groupBy('alert_id')
         .select((builder) => builder.fn.max('id').as('id')),
     ),

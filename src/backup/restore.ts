@@ -2,9 +2,11 @@
  * Restores a backup into an empty database. The whole file is checked before anything is written. What was written is read back
  * and compared with the checksums. A restore that was killed is repeated, because the database knows that it holds only a part.
  */
+
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { knowing } from '../database/kysely.ts'
 import { migrate } from '../database/migrate.ts'
 import { wholeRows } from '../database/rows.ts'
 import type { AnyTable, Column } from '../database/table.ts'
@@ -93,7 +95,7 @@ export const restoreBackup = (database: Database, backup: CheckedBackup, place: 
         await kysely.deleteFrom(restores.name).execute()
         throw error
       })
-      for (const table of seedTables()) await kysely.deleteFrom(table.name).execute()
+      for (const table of seedTables()) await knowing(kysely, table).deleteFrom(table.name).execute()
     }
     const ends = await load(database, backup.source)
     await compare(database, ends)

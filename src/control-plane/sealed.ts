@@ -3,13 +3,9 @@
 import { messageOf, UserError } from '../errors.ts'
 import type { PlanTask } from '../plugin-kit/spec/plan.ts'
 import type { Secrets } from '../secrets/secrets.ts'
+import type { Blueprint } from './records.ts'
 
-/** Shown with a record that is partly unreadable, so that it can be repaired or deleted. */
-export interface Problem {
-  /** The fields that could not be read and are left empty. */
-  readonly fields: readonly string[]
-  readonly message: string
-}
+export type Problem = NonNullable<Blueprint['problem']>
 
 export const sealJson = (value: unknown, { encrypt }: Secrets): string => encrypt(JSON.stringify(value))
 

@@ -9,7 +9,6 @@ import type { Plan } from '../plugin-kit/spec/plan.ts'
 import type { Plugin } from '../plugin-kit/spec/plugin.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { Actor } from './audit/record.ts'
-import type { PlanPreview } from './plan/preview.ts'
 import type {
   Blueprint,
   BlueprintChanges,
@@ -20,13 +19,17 @@ import type {
   NewPipeline,
   Pipeline,
   PipelineSubtasks,
+  PlanPreview,
   Project,
+  QuarantinedRecord,
+  ReceiptRecord,
   Scope,
   ScopeConfig,
   ScopeView,
-  SubtaskDetail,
   SyncPolicy,
   Task,
+  TaskStep,
+  TaskSubject,
 } from './records.ts'
 import type { Listed, Paged } from './store.ts'
 
@@ -130,19 +133,6 @@ export interface PipelineFilter extends Paged {
   /** A part of its name, or its number. */
   readonly keyword?: string
 }
-/** The subject of a task. */
-export interface TaskSubject {
-  readonly taskId: number
-  /** Stage and column in the plan, both from 1. */
-  readonly stage: number
-  readonly column: number
-  readonly plugin: string
-  readonly pluginTitle: string
-  readonly title: string
-  /** The connection and scope whose data it works on. The scope is null when the task names no known one. */
-  readonly source: { readonly plugin: string; readonly connectionId: number; readonly scopeId: string | null } | null
-}
-export type TaskStep = SubtaskDetail
 export interface PipelineEvent {
   readonly pipeline: Pipeline
   readonly tasks: readonly Task[]
@@ -240,51 +230,6 @@ export interface CollectedFilter {
   readonly plugin?: string | undefined
   readonly connectionId?: number | undefined
   readonly scopeId?: string | undefined
-}
-interface OfScope {
-  /** The plugin that the connection belongs to. Another plugin may have done the work. */
-  readonly source: string
-  readonly connectionId: number
-  readonly scopeId: string
-  readonly scopeName: string
-  readonly plugin: string
-  readonly subtask: string
-  readonly rawTable: string
-  readonly createdAt: Date
-  readonly updatedAt: Date
-}
-export interface GapRecord {
-  readonly kind: string
-  readonly address: string
-  readonly status: number | null
-  readonly reason: string
-  readonly input: unknown
-  readonly since: Date | null
-  readonly missing: number | null
-  /** The number of runs that asked for it without success. */
-  readonly attempts: number
-  readonly isAskedAgain: boolean
-}
-export interface ReceiptRecord extends OfScope {
-  readonly status: string
-  readonly message: string
-  readonly expected: number | null
-  readonly received: number
-  readonly stored: number
-  readonly since: Date | null
-  readonly until: Date | null
-  readonly requests: number
-  readonly countedRequests: number
-  readonly lastSuccessAt: Date | null
-  /** True when the list contains only incidents. */
-  readonly tellsIncidents: boolean
-  readonly gaps: readonly GapRecord[]
-}
-export interface QuarantinedRecord extends OfScope {
-  readonly rawId: number
-  readonly recordKey: string
-  readonly entity: string
-  readonly reason: string
 }
 export interface CollectedService {
   receipts(filter: CollectedFilter): Promise<readonly ReceiptRecord[]>

@@ -6,10 +6,9 @@ import { byName } from '../basics/by-name.ts'
 import { indexesOf } from '../database/dialect.ts'
 import { duplicateIndex, isDuplicate } from '../database/explain.ts'
 import { missingCell, withoutEndSpaces } from '../database/fit.ts'
-import type { AnyKysely, SchemaWith } from '../database/kysely.ts'
+import { type AnyKysely, knowing, type SchemaWith } from '../database/kysely.ts'
 import type { AnyTable, Column, RowOf } from '../database/table.ts'
 import { RecordError, UserError } from '../errors.ts'
-import type { Settings } from '../plugin-kit/spec/fields.ts'
 import { fieldName } from '../plugin-kit/spec/fields.ts'
 
 export interface Paged {
@@ -31,6 +30,13 @@ export type Ids = readonly number[] | SelectQueryBuilder<never, never, { id: num
 /** Names that DevLake spells differently from the rule. */
 const SPELT: Readonly<Record<string, string>> = byName({ html_url: 'HTMLUrl', parent_github_id: 'parentId' })
 const publicNames = new Map<string, string>(Object.entries(SPELT))
+/** The type of the name that `publicName` gives a column of a table of Weir itself. */
+export type PublicName<Name extends string> = Name extends `_${string}`
+  ? Name
+  : Name extends `${infer Head}_${infer Tail}`
+    ? `${Head}${Capitalize<PublicName<Tail>>}`
+    : Name
+type PublicRow<T extends AnyTable> = { readonly [Name in keyof RowOf<T> & string as PublicName<Name>]: RowOf<T>[Name] }
 /** `deployment_pattern` → `deploymentPattern`; origin columns keep their names. */
 export function publicName(column: string): string {
   const known = publicNames.get(column)
@@ -68,11 +74,11 @@ export function decodeRow<T extends AnyTable>(table: T, row: Record<string, unkn
   return decoded as RowOf<T>
 }
 
-export function publicRow(table: AnyTable, row: Record<string, unknown>): Settings {
+export function publicRow<T extends AnyTable>(table: T, row: Record<string, unknown>): PublicRow<T> {
   const { names, publicNames, blank } = knownLayout(table)
   const whole = { ...blank }
   for (let index = 0; index < names.length; index++) whole[publicNames[index] as string] = row[names[index] as string]
-  return whole
+  return whole as PublicRow<T>
 }
 
 /** Checks values and fits them to their columns. A value that cannot be stored is an error of the sender. */
@@ -118,7 +124,12 @@ export async function insertRows<T extends AnyTable>(
   let batch: Values[] = []
   let characters = 0
   const send = async () => {
-    if (batch.length > 0) await queries.insertInto(table.name).values(batch).execute().catch(refuseDuplicate(table))
+    if (batch.length > 0)
+      await knowing<AnyTable>(queries, table)
+        .insertInto(table.name)
+        .values(batch)
+        .execute()
+        .catch(refuseDuplicate(table))
     batch = []
     characters = 0
   }
@@ -153,10 +164,10 @@ export async function insertRow<T extends AnyTable>(queries: Queries, table: T, 
   if (isNumbered && trial) {
     trial.last--
     const row = { ...newRow(table, values), id: trial.last }
-    await queries.insertInto(table.name).values(row).execute().catch(refuseDuplicate(table))
+    await knowing<AnyTable>(queries, table).insertInto(table.name).values(row).execute().catch(refuseDuplicate(table))
     return trial.last
   }
-  const insert = queries.insertInto(table.name).values(newRow(table, values))
+  const insert = knowing<AnyTable>(queries, table).insertInto(table.name).values(newRow(table, values))
   const isReturned = isNumbered && queries.getExecutor().adapter.supportsReturning
   const result = await (isReturned ? insert.returning('id') : insert).executeTakeFirst().catch(refuseDuplicate(table))
   const { id, insertId } = (result ?? {}) as { id?: number; insertId?: bigint }
@@ -200,13 +211,15 @@ export async function updateRows<T extends AnyTable>(
   values: ValuesOf<T>,
 ): Promise<number> {
   const stamp = table.updatedAt < 0 ? {} : { updated_at: new Date() }
-  let update = queries.updateTable(table.name).set(fitted(table, { ...stamp, ...values }))
+  let update = knowing<AnyTable>(queries, table)
+    .updateTable(table.name)
+    .set(fitted(table, { ...stamp, ...values }))
   for (const condition of conditionsOf(where)) update = update.where(...condition)
   return Number((await update.executeTakeFirstOrThrow().catch(refuseDuplicate(table))).numUpdatedRows)
 }
 
 export async function deleteRows<T extends AnyTable>(queries: Queries, table: T, where: Where<T>): Promise<number> {
-  let statement = queries.deleteFrom(table.name)
+  let statement = knowing<AnyTable>(queries, table).deleteFrom(table.name)
   for (const condition of conditionsOf(where)) statement = statement.where(...condition)
   return Number((await statement.executeTakeFirstOrThrow()).numDeletedRows)
 }
@@ -221,7 +234,7 @@ export async function selectRows<T extends AnyTable>(
   narrow: (query: QueryOf<T>) => Narrowed = (query) => query,
   omitted: readonly string[] = [],
 ): Promise<RowOf<T>[]> {
-  const all = queries.selectFrom(table.name)
+  const all = knowing<AnyTable>(queries, table).selectFrom(table.name)
   const read = table.names.filter((name) => !omitted.includes(name)).map((name) => `${table.name}.${name}`)
   const rows = await narrow(
     (omitted.length === 0 ? all.selectAll(table.name) : all.select(read)) as unknown as QueryOf<T>,
@@ -267,7 +280,7 @@ export async function selectPage<T extends AnyTable>(
   if (items.length < pageSize && (items.length > 0 || page === 1)) {
     return { count: (page - 1) * pageSize + items.length, items }
   }
-  const counted = await narrow(queries.selectFrom(table.name) as unknown as QueryOf<T>)
+  const counted = await narrow(knowing<AnyTable>(queries, table).selectFrom(table.name) as unknown as QueryOf<T>)
     .select((builder) => builder.fn.countAll().as('count'))
     .executeTakeFirstOrThrow()
   return { count: Number(counted.count), items }

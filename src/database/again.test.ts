@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { anyTable } from '../../tests/support/any-table.ts'
 import { cutConnections } from '../../tests/support/cut-connections.ts'
 import { describeEachDatabase } from '../../tests/support/databases.ts'
 import { missing, quickFolder, start } from '../../tests/support/servers.ts'
@@ -25,10 +26,10 @@ const WAYS: Readonly<Record<string, (database: Database, number: number) => Prom
     kysely.transaction().execute((transaction) => insert(number).execute(transaction)),
   'few rows by their key': async (database, number) => {
     await database.sendRows(wholeRows(keyed, [[number, 1]]), 'upsert')
-    await database.kysely.insertInto('again_marks').values({ number }).execute()
+    await anyTable(database.kysely).insertInto('again_marks').values({ number }).execute()
   },
   'what was streamed': async (database, number) => {
-    const first = database.kysely.selectFrom('again_keyed').selectAll().stream(10)
+    const first = anyTable(database.kysely).selectFrom('again_keyed').selectAll().stream(10)
     for await (const _ of first);
     await insert(number).execute(database.kysely)
   },

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { UserError } from '../errors.ts'
 import type { Database } from './database.ts'
 import { createIndex, createWhole, indexesOf, type LiveTable, WIDENING } from './dialect.ts'
+import { knowing } from './kysely.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { FIRST_LISTED, HASHES } from './schema-versions.ts'
 import { type AnyTable, type Column, defineTable, integer, key, now, string } from './table.ts'
@@ -40,7 +41,7 @@ export async function migrate(
       }
       if (stored.version < codeVersion) {
         const row = { version: codeVersion, hash: codeHash, created_at: new Date() }
-        await database.kysely.insertInto(schemaVersions.name).values(row).execute()
+        await knowing(database.kysely, schemaVersions).insertInto(schemaVersions.name).values(row).execute()
       }
     })
   } catch (error) {

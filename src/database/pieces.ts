@@ -36,7 +36,7 @@ export const among = <Value>(
   reference: RawBuilder<unknown>,
   piece: Piece<Value>,
   from: (value: Value) => unknown = (value) => value,
-): RawBuilder<unknown> => (piece.length === 0 ? sql`1 = 0` : sql`${reference} in (${sql.join(piece.map(from))})`)
+): RawBuilder<boolean> => (piece.length === 0 ? sql`1 = 0` : sql`${reference} in (${sql.join(piece.map(from))})`)
 
 /** Reads rows for any number of keys, with one statement per piece. */
 export async function readByKeys<Key, Row>(

@@ -11,6 +11,9 @@ import type { AnyRow, AnyTable, Column, RowOf } from './table.ts'
  * too long for a statement is read in pieces, one after another. Rows are in key order only within each piece.
  */
 export type Where = Readonly<Record<string, unknown>>
+/** Where the table is known, the compiler checks the names of its columns. */
+type WhereOf<T extends AnyTable> = { readonly [Name in (keyof RowOf<T> & string) | `${string}.${string}`]?: unknown }
+type On<T extends AnyTable> = { readonly [Name in keyof RowOf<T> & string]?: string }
 
 interface Join<T extends AnyTable = AnyTable, Optional extends boolean = boolean> {
   readonly table: T
@@ -20,18 +23,16 @@ interface Join<T extends AnyTable = AnyTable, Optional extends boolean = boolean
   readonly where?: Where
 }
 export type Joins = Readonly<Record<string, Join>>
-export const innerJoin = <T extends AnyTable>(table: T, on: Record<string, string>, where?: Where): Join<T, false> => ({
-  table,
-  isOptional: false,
-  on,
-  ...(where && { where }),
-})
-export const leftJoin = <T extends AnyTable>(table: T, on: Record<string, string>, where?: Where): Join<T, true> => ({
-  table,
-  isOptional: true,
-  on,
-  ...(where && { where }),
-})
+const joining =
+  <Optional extends boolean>(isOptional: Optional) =>
+  <T extends AnyTable>(table: T, on: On<T>, where?: WhereOf<T>): Join<T, Optional> => ({
+    table,
+    isOptional,
+    on: on as Join['on'],
+    ...(where && { where }),
+  })
+export const innerJoin = joining(false)
+export const leftJoin = joining(true)
 export type JoinedRow<T extends AnyTable, J extends Joins> = RowOf<T> & {
   [Alias in keyof J]: J[Alias] extends Join<infer Other, infer Optional>
     ? Optional extends true
@@ -43,7 +44,7 @@ export type JoinedRow<T extends AnyTable, J extends Joins> = RowOf<T> & {
 interface Selection<T extends AnyTable, J extends Joins> {
   readonly table: T
   readonly joins?: J
-  readonly where?: Where
+  readonly where?: WhereOf<T>
   /** An additional condition, in which columns of the main table are qualified with `t`. */
   readonly condition?: RawBuilder<unknown>
   /** Returns a stored null as null, instead of the value that the column has for "missing". */

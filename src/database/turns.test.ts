@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { anyTable } from '../../tests/support/any-table.ts'
 import { describeEachDatabase } from '../../tests/support/databases.ts'
 import type { Database } from './database.ts'
 import { openDatabase } from './open.ts'
@@ -16,12 +17,12 @@ describeEachDatabase('streams of a small pool', (test) => {
     database = await openDatabase(test.url, CONNECTIONS)
     await sql`create table numbers (number int)`.execute(database.kysely)
     const values = Array.from({ length: ROWS }, (_, number) => ({ number }))
-    await database.kysely.insertInto('numbers').values(values).execute()
+    await anyTable(database.kysely).insertInto('numbers').values(values).execute()
   })
   afterAll(() => database.close())
 
   const numbers = ({ kysely }: Database) =>
-    kysely.selectFrom('numbers').selectAll().orderBy('number').stream(2)[Symbol.asyncIterator]()
+    anyTable(kysely).selectFrom('numbers').selectAll().orderBy('number').stream(2)[Symbol.asyncIterator]()
   /** Opens as many streams as allowed. Returns the function that ends them. */
   async function holdAll(from: Database): Promise<() => Promise<void>> {
     const held = Array.from({ length: STREAMS_AT_ONCE }, () => numbers(from))
@@ -34,7 +35,7 @@ describeEachDatabase('streams of a small pool', (test) => {
   it('leave connections for whoever reads one and needs another', async () => {
     const readers = Array.from({ length: 64 }, async () => {
       let sum = 0
-      for await (const { number } of database.kysely.selectFrom('numbers').selectAll().stream(2)) {
+      for await (const { number } of anyTable(database.kysely).selectFrom('numbers').selectAll().stream(2)) {
         const { rows } = await sql<{
           same: number
         }>`select number as same from numbers where number = ${number}`.execute(database.kysely)
@@ -75,7 +76,7 @@ describeEachDatabase('streams of a small pool', (test) => {
     const free = await holdAll(database)
     const found = await database.transaction(async ({ kysely }) => {
       const rows: unknown[] = []
-      for await (const row of kysely.selectFrom('numbers').selectAll().stream(2)) rows.push(row)
+      for await (const row of anyTable(kysely).selectFrom('numbers').selectAll().stream(2)) rows.push(row)
       return rows.length
     })
     expect(found).toBe(ROWS)

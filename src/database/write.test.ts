@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { anyTable } from '../../tests/support/any-table.ts'
 import { describeEachDatabase } from '../../tests/support/databases.ts'
 import { RecordError } from '../errors.ts'
 import type { Database } from './database.ts'
@@ -279,7 +280,7 @@ describeEachDatabase('write and read', (test) => {
     const attempt = database.transaction(async (inside) => {
       await put(inside, 900, 'outer')
       await inside.kysely.transaction().execute(async (part) => {
-        await part.updateTable(kinds.name).set({ name: 'new' }).where('id', '=', 900).execute()
+        await anyTable(part).updateTable(kinds.name).set({ name: 'new' }).where('id', '=', 900).execute()
       })
       await Promise.reject(new Error('undone'))
     })

@@ -37,6 +37,7 @@ describe('production deployments', () => {
     expect(decided(both, job('main', 'test'))).toEqual(['', 'PRODUCTION'])
     expect(decided(both, run('main', 'deploy'))).toEqual(PRODUCTION)
     expect(decided(both, run('main'))).toEqual(['', 'PRODUCTION'])
+    expect(decided(both, { ...run('main'), names: ['CI', 'deploy'] })).toEqual(PRODUCTION)
     const all = { ...both, production: /live/ }
     expect(decided(all, job('main'))).toEqual(ELSEWHERE)
     expect(decided({ ...all, deployment: /deploy/ }, job('main', 'deploy live'))).toEqual(PRODUCTION)

@@ -1,10 +1,12 @@
 /** Turns a DevLake database into one of Weir, in place. If it is killed, the next call continues; no server starts before it is done. */
+
 import { statSync } from 'node:fs'
 import { sql } from 'kysely'
 import type { Actor } from '../control-plane/audit/record.ts'
 import { findRow } from '../control-plane/store.ts'
 import type { Database } from '../database/database.ts'
 import { indexesOf } from '../database/dialect.ts'
+import { knowing } from '../database/kysely.ts'
 import { statementsFor } from '../database/migrate.ts'
 import type { AnyTable, Column } from '../database/table.ts'
 import { messageOf, UserError } from '../errors.ts'
@@ -175,7 +177,9 @@ async function changeAll(
     if (rules.has(each.table.name)) await moveTable(move, each)
     else await keepTable(database, each.table)
   }
-  for (const { name } of [...runStates, ...sessions]) await database.kysely.deleteFrom(name).execute()
+  for (const table of [...runStates, ...sessions]) {
+    await knowing(database.kysely, table).deleteFrom(table.name).execute()
+  }
 }
 
 /** The rows of this table fit as they are. */

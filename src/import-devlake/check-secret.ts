@@ -1,6 +1,8 @@
 /** Checks whether the secret is DevLake's: tries it on stored values, before anything is written. */
+
 import { allConnected } from '../control-plane/sources.ts'
 import type { Database } from '../database/database.ts'
+import { knowing } from '../database/kysely.ts'
 import { UserError } from '../errors.ts'
 import { columnName } from '../plugin-kit/spec/fields.ts'
 import type { Plugin } from '../plugin-kit/spec/plugin.ts'
@@ -46,17 +48,22 @@ export async function openOldSecrets(
 async function ciphertexts({ kysely }: Database, live: Live, plugins: readonly Plugin[]): Promise<string[]> {
   const places = [
     ...allConnected(plugins).map(({ table, fields }) => ({
-      table: table.name,
+      table,
       columns: Object.entries(fields).flatMap(([name, { kind }]) => (kind === 'secret' ? [columnName(name)] : [])),
     })),
-    { table: blueprints.name, columns: ['plan'] },
-    { table: tasks.name, columns: ['options'] },
+    { table: blueprints, columns: ['plan'] },
+    { table: tasks, columns: ['options'] },
   ]
   const found: string[] = []
   for (const { table, columns } of places) {
-    const existing = columns.filter((column) => live.get(table)?.columns.has(column))
+    const existing = columns.filter((column) => live.get(table.name)?.columns.has(column))
     if (existing.length === 0) continue
-    const rows = await kysely.selectFrom(table).select(existing).orderBy('id', 'desc').limit(SAMPLES).execute()
+    const rows = await knowing(kysely, table)
+      .selectFrom(table.name)
+      .select(existing)
+      .orderBy('id', 'desc')
+      .limit(SAMPLES)
+      .execute()
     found.push(...rows.flatMap((row) => Object.values(row)).map((value) => String(value ?? '')))
   }
   return found.filter((value) => value !== '' && !isOurs(value) && !/^[[{]/.test(value))

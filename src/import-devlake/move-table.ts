@@ -1,7 +1,9 @@
 /** Takes the rows of one table through its rule, batch by batch. The progress is written together with each batch. */
+
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { writePlans } from '../control-plane/plan/stored-plans.ts'
 import type { Database } from '../database/database.ts'
+import { knowing } from '../database/kysely.ts'
 import { wholeRows } from '../database/rows.ts'
 import { type AnyTable, type Column, inKeyOrder, keyOf } from '../database/table.ts'
 import { write } from '../database/write.ts'
@@ -40,7 +42,7 @@ export async function moveTable(move: Move, shared: SharedTable): Promise<void> 
   const progress = await progressOf(target, table.name)
   if (progress.isFinished) return
   const isResumable = table.keys.length > 0
-  if (!isResumable) await target.kysely.deleteFrom(table.name).execute()
+  if (!isResumable) await knowing(target.kysely, table).deleteFrom(table.name).execute()
   const rule: Rule = rules.get(table.name) ?? ((values) => ({ values }))
   for await (const rows of inBatches(rowsAfter(source, shared, progress.lastKey))) {
     signal?.throwIfAborted()
@@ -114,7 +116,7 @@ export const changeRows: Sink = async ({ kysely }, table, batch, progress) => {
     if (!change.values) {
       const remove = where.reduce(
         (query, [name, value]) => query.where(name, '=', value),
-        kysely.deleteFrom(table.name),
+        knowing(kysely, table).deleteFrom(table.name),
       )
       await remove.execute()
       continue
@@ -122,14 +124,16 @@ export const changeRows: Sink = async ({ kysely }, table, batch, progress) => {
     progress.records++
     const changes = Object.entries(change.values).filter(([name, value]) => value !== row[name])
     if (changes.length === 0) continue
-    const update = kysely.updateTable(table.name).set(Object.fromEntries(changes))
+    const update = knowing(kysely, table).updateTable(table.name).set(Object.fromEntries(changes))
     await where.reduce((query, [name, value]) => query.where(name, '=', value), update).execute()
   }
 }
 
 async function* rowsAfter({ kysely }: Database, { table, names }: SharedTable, lastKey: Values | null) {
   const keys = keyNames(table)
-  let query = kysely.selectFrom(table.name).select([...names])
+  let query = knowing(kysely, table)
+    .selectFrom(table.name)
+    .select([...names])
   if (lastKey) query = query.where(isAfter(table, keys, lastKey))
   for (const name of keys) query = query.orderBy(name)
   yield* query.stream(FETCH) as AsyncIterable<Values>

@@ -1,6 +1,7 @@
 /** Everything that a plugin may import from the kit. */
 
 export { checkPattern, compilePattern, type Pattern } from '../basics/user-patterns.ts'
+export { knowing } from '../database/kysely.ts'
 export { among, inPieces, onePiece } from '../database/pieces.ts'
 export type { Joins } from '../database/read.ts'
 export { inChunks } from '../database/read.ts'

@@ -5,6 +5,7 @@ import { readPipelines } from '../control-plane/runs/pipeline-rows.ts'
 import { UNFINISHED } from '../control-plane/runs/states.ts'
 import type { PipelineFilter, ServiceContext } from '../control-plane/services.ts'
 import { type Listed, selectPage } from '../control-plane/store.ts'
+import { contains } from '../database/like.ts'
 import { pipelineLabels, pipelines } from '../system/pipelines.ts'
 import { blueprints } from '../system/projects.ts'
 import { wantedCalculations } from '../system/runs.ts'
@@ -45,8 +46,7 @@ export async function listPipelines(
 
 /** Matches a part of the name in any letter case, or the id. */
 function isCalled(keyword: string) {
-  const wanted = keyword.toLowerCase().replace(/[!%_]/g, '!$&')
   const isNumber = /^\d{1,15}$/.test(keyword)
-  const called = sql<boolean>`lower(name) like ${`%${wanted}%`} escape '!'`
+  const called = contains(sql.ref('name'), keyword)
   return isNumber ? sql<boolean>`(${called} or id = ${Number(keyword)})` : called
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { PipelineSubtasks, SubtaskDetail, Task, TaskWithSubtasks } from '../control-plane/records.ts'
+import type { PipelineSubtasks, Task, TaskWithSubtasks } from '../control-plane/records.ts'
 import { newestStates, readTasks, type TaskState } from '../control-plane/runs/pipeline-rows.ts'
 import type { ServiceContext } from '../control-plane/services.ts'
 import { publicRow, type Queries, selectRows } from '../control-plane/store.ts'
@@ -33,7 +33,7 @@ const withDetails = (all: readonly Task[], details: readonly RowOf<typeof subtas
     .toSorted((one, other) => one.id - other.id)
     .map(({ subtasks: _names, progress, progressDetail, pipelineRow, pipelineCol, interruptions, ...task }) => ({
       ...task,
-      subtaskDetails: (byTask.get(task.id) ?? []).map((row) => publicRow(subtasks, row) as SubtaskDetail),
+      subtaskDetails: (byTask.get(task.id) ?? []).map((row) => publicRow(subtasks, row)),
     }))
 }
 

@@ -5,6 +5,7 @@ import { newestTasks, type PipelineRow, type TaskRow } from '../control-plane/ru
 import { QUEUED, statesBefore } from '../control-plane/runs/states.ts'
 import { deleteRows, fitted } from '../control-plane/store.ts'
 import type { Database } from '../database/database.ts'
+import { knowing } from '../database/kysely.ts'
 import type { AnyTable } from '../database/table.ts'
 import { retrying } from '../database/write.ts'
 import type { TaskStatus } from '../domain/enums.ts'
@@ -245,7 +246,7 @@ async function setState(
     .select('holder')
     .where('pipeline_id', '=', run.pipeline.id)
     .where('holder', '=', run.leaseHolder)
-  let update = kysely
+  let update = knowing(kysely, table)
     .updateTable(table.name)
     .set(fitted(table, { ...values, updated_at: new Date() }))
     .where('id', '=', id)

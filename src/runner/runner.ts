@@ -10,20 +10,19 @@ import { namedFailure } from '../control-plane/plan/task-title.ts'
 import type { PipelineRow, TaskRow } from '../control-plane/runs/pipeline-rows.ts'
 import { blueprintOfRun } from '../control-plane/runs/wanted-calculations.ts'
 import { findRow } from '../control-plane/store.ts'
-import { newLeaseHolder } from '../database/lease-holder.ts'
 import { retrying } from '../database/write.ts'
 import { messageOf } from '../errors.ts'
 import { blueprints } from '../system/projects.ts'
+import { belong } from './belong.ts'
 import { startCalculations } from './calculations.ts'
 import { applyDeliveries } from './deliveries.ts'
 import { createDeliveryThread } from './delivery-thread.ts'
-import { now } from './fence.ts'
-import { createLeases, type Server } from './leases.ts'
+import { createLeases } from './leases.ts'
 import { cancelRequests, recoverLost, release, takeNext } from './queue.ts'
 import { repeat } from './repeat.ts'
 import { CANCELLED, runPipeline } from './run-pipeline.ts'
 import { followSchedule } from './schedule.ts'
-import { joinServers, LEASE_MS, type TellStandstill } from './servers.ts'
+import { LEASE_MS, type TellStandstill } from './servers.ts'
 import { type LogSharing, shareLogs } from './share-logs.ts'
 import type { TaskDispatch } from './task-dispatch.ts'
 import { connectionOfTask, leasesOfTask, optionsOfTask } from './task-leases.ts'
@@ -76,52 +75,42 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
   // Workers and their tasks survive when this server stops.
   const runsTasks = dispatch.follow === undefined
   const about = { role: 'server', host: hostname(), version, concurrency: consume && runsTasks ? MOST_THREADS : 0 }
-  const joinOthers = async (): Promise<Server> => {
-    const leaseHolder = newLeaseHolder()
-    return {
-      leaseHolder,
-      membership: await joinServers(database, leaseHolder, leaseMs, about, options.tellStandstill),
-    }
-  }
-  dispatch.fence.open(now(), leaseMs)
-  let server = await joinOthers()
-  /** False when other servers took this one for dead and it has not joined again. */
-  let isMember = true
+  const presence = await belong(database, {
+    fence: dispatch.fence,
+    leaseMs,
+    about,
+    tellStandstill: options.tellStandstill,
+    log,
+    lost: 'this server was silent for too long; other servers took over its pipelines',
+    endAll() {
+      for (const { abort } of running.values()) abort.abort(STOPPED)
+      return Promise.all([...running.values()].map(({ ended }) => ended))
+    },
+  })
   let isStopped = false
   let forgetAt = 0
-  const leases = createLeases(database, () => server)
+  const leases = createLeases(database, () => presence.server)
   const begin = beginner(control, dispatch, leases, logs)
 
   async function live(): Promise<void> {
-    let asked = now()
-    if (isMember && !(await server.membership.beat())) {
-      log.error('this server was silent for too long; other servers took over its pipelines')
-      isMember = false
-    }
-    if (!isMember) {
-      for (const { abort } of running.values()) abort.abort(STOPPED)
-      await Promise.all([...running.values()].map(({ ended }) => ended))
-      asked = now()
-      server = await joinOthers()
-      isMember = true
-    }
-    dispatch.fence.open(asked, leaseMs)
-    for (const id of await cancelRequests(database.kysely, server.leaseHolder)) running.get(id)?.abort.abort(CANCELLED)
+    await presence.beat()
+    const { leaseHolder, membership } = presence.server
+    for (const id of await cancelRequests(database.kysely, leaseHolder)) running.get(id)?.abort.abort(CANCELLED)
     await leases.endLeft()
     if (performance.now() < forgetAt) return
     forgetAt = performance.now() + FORGET_MS
-    await server.membership.forgetDead()
-    await forgetRuns(database, server.membership.isDead)
+    await membership.forgetDead()
+    await forgetRuns(database, membership.isDead)
   }
 
   async function consumeQueue(): Promise<void> {
-    const { leaseHolder, membership } = server
+    const { leaseHolder, membership } = presence.server
     // A run of this server that broke off, for example because the database was unreachable, counts as lost too.
     const isLost = (other: string, id: number) =>
       other === leaseHolder ? Promise.resolve(!running.has(id)) : membership.isDead(other)
     const recovered = await recoverLost(database, isLost, { resume, runsTasks, leaseHolder })
     if (recovered > 0) log.warn(`took over ${counted(recovered, 'pipeline')} of servers that stopped`)
-    const isOurs = () => isMember && server.leaseHolder === leaseHolder
+    const isOurs = () => presence.isMember && presence.server.leaseHolder === leaseHolder
     while (!isStopped && isOurs()) {
       const pipeline = await takeNext(database, leaseHolder, maxParallel)
       // The pipeline was taken under a lease holder that others have declared dead since. The next server to look finds it abandoned.
@@ -141,7 +130,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
   const goOn = (error: unknown) =>
     log.error(`the runner continues after an error: ${messageOf(database.explain(error) ?? error)}`)
   const life = repeat(LOOK_MS, live, goOn)
-  const queue = repeat(LOOK_MS, async () => (consume && isMember ? consumeQueue() : undefined), goOn)
+  const queue = repeat(LOOK_MS, async () => (consume && presence.isMember ? consumeQueue() : undefined), goOn)
   const schedule = followSchedule(control, LOOK_MS)
   const stopping = new AbortController()
   const work = createDeliveryThread({ database, fence: dispatch.fence, log }, stopping.signal)
@@ -149,7 +138,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
   const deliveries = repeat(
     LOOK_MS,
     async () => {
-      while (consume && isMember && !stopping.signal.aborted) {
+      while (consume && presence.isMember && !stopping.signal.aborted) {
         if ((await applyDeliveries(applier, stopping.signal)) === 0) return
       }
     },
@@ -157,7 +146,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
   )
   const calculations = repeat(
     LOOK_MS,
-    async () => (isMember ? startCalculations(control.context, calculationDelayMs) : undefined),
+    async () => (presence.isMember ? startCalculations(control.context, calculationDelayMs) : undefined),
     goOn,
   )
   const forget = control.onChange((what) => {
@@ -175,7 +164,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
       await Promise.all([schedule.stop(), queue.stop(), deliveries.stop(), calculations.stop()])
       await work.close()
       const interrupted = [...running]
-      const { leaseHolder } = server
+      const { leaseHolder, membership } = presence.server
       const stopped = runsTasks ? { incident: leaseHolder, isLoss: false, cause: 'its server was stopped' } : undefined
       for (const [, { abort }] of interrupted) abort.abort(STOPPED)
       await Promise.all(interrupted.map(([, { ended }]) => ended))
@@ -189,7 +178,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
               .execute((transaction) => release(transaction, id, { resume, stopped, leaseHolder })),
           )
         }
-        await server.membership.leave()
+        await membership.leave()
       } catch (error) {
         // The next server that starts finds the interrupted runs by itself, a little later.
         log.warn(`what was interrupted could not be handed over: ${messageOf(error)}`)

@@ -26,7 +26,7 @@ export interface Membership extends Watch {
   leave(): Promise<void>
 }
 /** The facts that a server or worker tells others about itself. */
-type AboutServer = Partial<Pick<RowOf<typeof servers>, 'role' | 'host' | 'version' | 'concurrency'>>
+export type AboutServer = Partial<Pick<RowOf<typeof servers>, 'role' | 'host' | 'version' | 'concurrency'>>
 /** The reason for a standstill that only this process can see. It is sent with every heartbeat. */
 export type TellStandstill = () => Told | undefined
 

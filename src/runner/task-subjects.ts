@@ -1,9 +1,10 @@
 /** Finds the subjects of the tasks of a run: readable names, and the scopes that a page can link to. */
 
 import { taskTitle } from '../control-plane/plan/task-title.ts'
+import type { TaskStep, TaskSubject } from '../control-plane/records.ts'
 import { newestTasks, type TaskRow } from '../control-plane/runs/pipeline-rows.ts'
 import { openOptions } from '../control-plane/sealed.ts'
-import type { ServiceContext, TaskStep, TaskSubject } from '../control-plane/services.ts'
+import type { ServiceContext } from '../control-plane/services.ts'
 import type { SettingsRow } from '../control-plane/sources.ts'
 import { scopeKey, scopeTitle } from '../control-plane/sources.ts'
 import { findRow, publicRow, selectRows } from '../control-plane/store.ts'
@@ -93,5 +94,5 @@ export async function taskSteps({ database: { kysely } }: Context, taskId: numbe
     throw new UserError(`There is no task ${taskId}.`, { status: 404 })
   }
   const rows = await selectRows(kysely, subtasks, (query) => query.where('task_id', '=', taskId).orderBy('number'))
-  return rows.map((row) => publicRow(subtasks, row) as TaskStep)
+  return rows.map((row) => publicRow(subtasks, row))
 }

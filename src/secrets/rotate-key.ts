@@ -6,6 +6,7 @@
 
 import { updateRows } from '../control-plane/store.ts'
 import type { Database } from '../database/database.ts'
+import { knowing } from '../database/kysely.ts'
 import { UserError } from '../errors.ts'
 import { findLiving } from '../runner/servers.ts'
 import { encryptionKeys } from '../system/access.ts'
@@ -97,7 +98,9 @@ async function encryptAnew(database: Database, old: Secrets, next: Secrets): Pro
 const saveAll = (database: Database, { table, column }: SealedColumn, changes: readonly StoredCiphertext[]) =>
   database.transaction(async ({ kysely }) => {
     for (const { key, ciphertext } of changes) {
-      let update = kysely.updateTable(table.name).set({ [column]: ciphertext })
+      let update = knowing(kysely, table)
+        .updateTable(table.name)
+        .set({ [column]: ciphertext })
       for (const [name, value] of Object.entries(key)) update = update.where(name, '=', value)
       await update.execute()
     }

@@ -39,6 +39,8 @@ describe('encryption', () => {
   test('digests depend on the key', () => {
     expect(secrets.digest('a')).toBe(createSecrets(KEY).digest('a'))
     expect(secrets.digest('a')).not.toBe(createSecrets(`${KEY}!`).digest('a'))
+    // API keys stay valid when the encryption key is replaced.
+    expect(createSecrets(`${KEY}!`, secrets.digestKey).digest('a')).toBe(secrets.digest('a'))
   })
 })
 

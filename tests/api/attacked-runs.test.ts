@@ -1,4 +1,5 @@
 /** Runs and their blueprints under requests that are simultaneous, badly timed or malformed. */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -11,6 +12,7 @@ import { pipelines } from '../../src/system/pipelines.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { until, untilFinished } from '../pipelines/support/test-control.ts'
 import { describeEachWithTables } from '../support/databases.ts'
+import { anyTable } from '../support/any-table.ts'
 import { type Gateway, openGateway } from '../support/gateway.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 import { issue } from './support/webhook-client.ts'
@@ -199,7 +201,12 @@ describeEachWithTables('attacked runs', (test) => {
     const { body } = await api.ask('POST', '/plugins/webhook/connections', { name: 'rebuilt' })
     const { sent } = await test.database.aside((own) =>
       own.transaction(async ({ kysely }) => {
-        await kysely.selectFrom('_tool_webhook_connections').selectAll().where('id', '=', body.id).forUpdate().execute()
+        await anyTable(kysely)
+          .selectFrom('_tool_webhook_connections')
+          .selectAll()
+          .where('id', '=', body.id)
+          .forUpdate()
+          .execute()
         // More requests than the server has database connections.
         const messages = Promise.all(
           Array.from({ length: 30 }, (_, index) =>

@@ -1,9 +1,11 @@
 /** From an empty database to measured deliveries: over HTTP alone, and from one file. */
+
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openDatabase } from '../../src/database/open.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
+import { anyTable } from '../support/any-table.ts'
 import { runCli } from '../support/cli.ts'
 import { describeOneDatabase, type TestDatabase } from '../support/databases.ts'
 import { newDataFolder, startLiveServer } from './support/live-server.ts'
@@ -32,7 +34,7 @@ async function domainRows(url: string): Promise<Record<string, number>> {
   try {
     const counts: Record<string, number> = {}
     for (const table of ['repos', 'issues', 'pull_requests', 'cicd_pipelines', 'cicd_deployments', 'project_mapping']) {
-      const { count } = await database.kysely
+      const { count } = await anyTable(database.kysely)
         .selectFrom(table)
         .select((builder) => builder.fn.countAll().as('count'))
         .executeTakeFirstOrThrow()
@@ -50,7 +52,7 @@ async function dump(url: string): Promise<string> {
   try {
     const rows: unknown[] = []
     for (const table of (await database.describe()).keys()) {
-      rows.push(await database.kysely.selectFrom(table).selectAll().execute())
+      rows.push(await anyTable(database.kysely).selectFrom(table).selectAll().execute())
     }
     return JSON.stringify(rows, (_key, value) => {
       const isBytes = value?.type === 'Buffer' && Array.isArray(value.data)

@@ -10,6 +10,7 @@ import { azuredevops } from '../../src/plugins/azuredevops-go/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeAzureDevops, startFakeAzureDevops, TOKEN } from '../fake-azuredevops/fake-azuredevops.ts'
 import { ORGANIZATION, PROJECT } from '../fake-azuredevops/world.ts'
+import { anyTable } from '../support/any-table.ts'
 import type { TestDatabase } from '../support/databases.ts'
 import { emptyTables } from '../support/empty-tables.ts'
 
@@ -81,7 +82,7 @@ export function useAzureDevops(test: TestDatabase) {
 }
 
 const stored = ({ kysely }: Database, table: string, columns: readonly string[]): Promise<any[]> =>
-  kysely
+  anyTable(kysely)
     .selectFrom(table)
     .select(columns as string[])
     .orderBy(columns[0] as string)

@@ -1,4 +1,5 @@
 /** Collects from a fake GitLab as a pipeline would, and reads what was stored. */
+
 import type { Database } from '../../src/database/database.ts'
 import { write } from '../../src/database/write.ts'
 import { definePlugin } from '../../src/plugin-kit/define/define-plugin.ts'
@@ -9,6 +10,7 @@ import { projects } from '../../src/plugins/gitlab/kit.ts'
 import { gitlab } from '../../src/plugins/gitlab/plugin.ts'
 import { DEFAULT_TOKEN } from '../fake-gitlab/fake-gitlab.ts'
 import type { Project } from '../fake-gitlab/records.ts'
+import { anyTable } from '../support/any-table.ts'
 
 export const PATH = 'acme/web'
 export const gitlabSpec = gitlab.source as PluginSpec
@@ -78,7 +80,7 @@ const PLACES: Readonly<Record<string, readonly [table: string, column: string]>>
 export async function storedIds({ kysely }: Database): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {}
   for (const [kind, [table, column]] of Object.entries(PLACES)) {
-    const rows = await kysely.selectFrom(`_tool_gitlab_${table}`).select(`${column} as id`).execute()
+    const rows = await anyTable(kysely).selectFrom(`_tool_gitlab_${table}`).select(`${column} as id`).execute()
     found[kind] = rows.map(({ id }) => String(id)).sort()
   }
   return found

@@ -13,6 +13,7 @@ import { openSecrets } from '../../src/secrets/encryption-key.ts'
 import { prepareDatabase } from '../../src/start/prepare-database.ts'
 import { SMALL } from '../collect/support/fake.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
+import { anyTable } from '../support/any-table.ts'
 import { runCli, startCli } from '../support/cli.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { freePort } from '../support/servers.ts'
@@ -104,13 +105,13 @@ describeEachDatabase('adoption of a DevLake database in place', (test) => {
     // DevLake's key lacks the connection.
     for (const connection_id of [1, 2]) {
       const assignment = { connection_id, user_id: 'PADA', incident_number: 4 }
-      await database.kysely.insertInto('_tool_pagerduty_assignments').values(assignment).execute()
+      await anyTable(database.kysely).insertInto('_tool_pagerduty_assignments').values(assignment).execute()
     }
-    await database.kysely.deleteFrom('_tool_pagerduty_assignments').where('user_id', '=', 'PADA').execute()
+    await anyTable(database.kysely).deleteFrom('_tool_pagerduty_assignments').where('user_id', '=', 'PADA').execute()
     // In DevLake each name is unique over all connections.
-    const configs = database.kysely.insertInto('_tool_github_scope_configs')
+    const configs = anyTable(database.kysely).insertInto('_tool_github_scope_configs')
     await configs.values({ id: 90, connection_id: 2, name: 'rules' }).execute()
-    await database.kysely.deleteFrom('_tool_github_scope_configs').where('id', '=', 90).execute()
+    await anyTable(database.kysely).deleteFrom('_tool_github_scope_configs').where('id', '=', 90).execute()
   })
 
   it('the server shows what was there, and collects again', async () => {
@@ -144,7 +145,7 @@ describeEachDatabase('adoption of a DevLake database in place', (test) => {
       await cli.ended
     }
     const count = async (table: string) =>
-      (await database.kysely.selectFrom(table).select('github_id').execute()).length
+      (await anyTable(database.kysely).selectFrom(table).select('github_id').execute()).length
     expect([await count('_tool_github_pull_requests')]).toEqual([SMALL.pullRequests])
   })
 })

@@ -16,6 +16,7 @@ import { openSecrets } from '../../src/secrets/encryption-key.ts'
 import { prepareDatabase } from '../../src/start/prepare-database.ts'
 import { allTables } from '../../src/tables.ts'
 import { startTestApi } from '../api/support/test-api.ts'
+import { anyTable } from '../support/any-table.ts'
 import { runCli, startCli } from '../support/cli.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { databasesOf } from '../support/servers.ts'
@@ -53,7 +54,7 @@ describeEachDatabase('import of a DevLake database', (test) => {
   ]
 
   async function empty({ kysely }: Database) {
-    for (const { name, isAppendOnly } of allTables) if (!isAppendOnly) await kysely.deleteFrom(name).execute()
+    for (const { name, isAppendOnly } of allTables) if (!isAppendOnly) await anyTable(kysely).deleteFrom(name).execute()
   }
   async function run(target: Database, options: Partial<Parameters<typeof importDevLake>[2]> = {}) {
     const secrets = await openSecrets(target, place)
@@ -61,7 +62,7 @@ describeEachDatabase('import of a DevLake database', (test) => {
     return importDevLake(source, from, { target, secrets, plugins, choice, actor: NOBODY, ...options })
   }
   const rowsOf = async (database: Database, table: string, order = 'id') =>
-    database.kysely.selectFrom(table).selectAll().orderBy(order).execute()
+    anyTable(database.kysely).selectFrom(table).selectAll().orderBy(order).execute()
 
   beforeAll(async () => {
     from = await test.createDatabase()
@@ -96,7 +97,7 @@ describeEachDatabase('import of a DevLake database', (test) => {
     const report = await run(test.database)
     expect(await wholeOf(source)).toEqual(before)
     const countOf = async ({ kysely }: Database, name: string) =>
-      (await kysely.selectFrom(name).select(sql<number>`1`.as('one')).execute()).length
+      (await anyTable(kysely).selectFrom(name).select(sql<number>`1`.as('one')).execute()).length
     for (const { name } of domainTables.filter((each) => !/calendar_months|dora_benchmarks|^_weir_/.test(each.name))) {
       expect([name, await countOf(test.database, name)]).toEqual([
         name,

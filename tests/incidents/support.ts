@@ -7,22 +7,26 @@ import { connectionSettings, openAwaitedClient } from '../../src/plugin-kit/task
 import { allTables } from '../../src/tables.ts'
 import { runTask } from '../convergence/support/run-task.ts'
 import { emptyTables } from '../support/empty-tables.ts'
+import { anyTable } from '../support/any-table.ts'
 
 export async function connect(database: Database, { name }: Plugin, endpoint: string, token: string): Promise<void> {
   await emptyTables(database, allTables)
   const row = { id: 1, name: 'on call', endpoint, token, proxy: '', rate_limit_per_hour: 0 }
-  await database.kysely.insertInto(`_tool_${name}_connections`).values(row).execute()
+  await anyTable(database.kysely).insertInto(`_tool_${name}_connections`).values(row).execute()
 }
 
 export async function addService(database: Database, { name }: Plugin, id: string, title: string): Promise<void> {
-  await database.kysely.insertInto(`_tool_${name}_services`).values({ connection_id: 1, id, name: title }).execute()
+  await anyTable(database.kysely)
+    .insertInto(`_tool_${name}_services`)
+    .values({ connection_id: 1, id, name: title })
+    .execute()
 }
 
 export const runService = (database: Database, plugin: Plugin, serviceId: string) =>
   runTask(database, plugin, { connectionId: 1, serviceId })
 
 export const rowsOf = (database: Database, table: string, ...columns: string[]): Promise<any[]> =>
-  database.kysely
+  anyTable(database.kysely)
     .selectFrom(table)
     .select(columns)
     .orderBy(columns[0] as string)

@@ -1,4 +1,5 @@
 /** `weir backup` and `weir restore` killed at any moment leave the old state, the complete new state, or one that is refused. */
+
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +16,7 @@ import { createField } from '../../src/plugins/customize/fields.ts'
 import { openSecrets } from '../../src/secrets/encryption-key.ts'
 import { prepareDatabase } from '../../src/start/prepare-database.ts'
 import { restores } from '../../src/system/state.ts'
+import { anyTable } from '../support/any-table.ts'
 import { runCli } from '../support/cli.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { chooseSteps, countSteps, killAt } from '../support/killed-cli.ts'
@@ -82,7 +84,9 @@ describeEachDatabase('killed in the middle', (test) => {
       await killAt(step, ['restore', file], environmentOf(url))
       const live = await database.describe()
       const count = async (table: string) =>
-        live.has(table) ? (await database.kysely.selectFrom(table).select(sql`1`.as('one')).execute()).length : 0
+        live.has(table)
+          ? (await anyTable(database.kysely).selectFrom(table).select(sql`1`.as('one')).execute()).length
+          : 0
       if ((await count(restores.name)) > 0) {
         // Every server and command does this first.
         await expect(prepareDatabase(database)).rejects.toThrow(/begun and not finished.*`npx weir restore FILE`/)

@@ -2,6 +2,7 @@
  * Two tools may use the same params text for their scopes: a repository of Bitbucket and one of Bitbucket Server, or any two
  * that `weir new-source` makes. An operation on a scope of one tool must leave all rows of other tools unchanged.
  */
+
 import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import { targetsOf } from '../../src/control-plane/runs/collected-targets.ts'
@@ -27,6 +28,7 @@ import { collectorLatestState, subtaskStates } from '../../src/system/state.ts'
 import { workshopAnnex } from '../convergence/workshop/annex.ts'
 import { workshop, workshopQuery } from '../convergence/workshop/plugin.ts'
 import { describeEachWithTables } from '../support/databases.ts'
+import { anyTable } from '../support/any-table.ts'
 
 const plugins: readonly Plugin[] = [...shipped, workshop, workshopQuery, workshopAnnex]
 const sources = allConnected(plugins).flatMap(({ source }) => source ?? [])
@@ -79,7 +81,7 @@ async function fill(database: Database, params: string): Promise<void> {
   const raws = new Set(plugins.flatMap(({ tables }) => tables.map(({ name }) => name).filter(isRawTable)))
   for (const name of raws) {
     const values = { params, data: Buffer.from('{}'), input_key: '', record_key: '1' }
-    await database.kysely.insertInto(name).values(values).execute()
+    await anyTable(database.kysely).insertInto(name).values(values).execute()
   }
 }
 

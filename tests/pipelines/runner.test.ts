@@ -217,7 +217,7 @@ describeEachDatabase('runner', (test) => {
     const running = await create({ plan, labels: ['parallel/passed'] })
     await sql`insert into _weir_servers (holder, beats) values ('the-only-one', 1)`.execute(test.database.kysely)
     expect(await takeNext(test.database, 'the-only-one', 0)).toMatchObject({ id: running.id })
-    const blocked = await create({ plan, priority: 5, labels: ['parallel/passed'] })
+    const blocked = await create({ plan, priority: 5, labels: ['parallel/passed', 'parallel/free'] })
     const lower = await create({ plan, priority: 4 })
     expect(await takeNext(test.database, 'the-only-one', 0)).toBeUndefined()
     const free = await create({ plan, priority: 5 })

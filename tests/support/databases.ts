@@ -2,14 +2,20 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, inject } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
+import type { AnyTables } from './any-table.ts'
 import { databasesOf, type Engine } from './servers.ts'
+
+/** Tests name tables of plugins and of their own, whose columns nobody declares. */
+export interface TestedDatabase extends Omit<Database, 'kysely'> {
+  readonly kysely: AnyTables
+}
 
 export interface TestDatabase {
   readonly engine: Engine
   /** The address of a database that belongs to this describe block alone. */
   readonly url: string
   /** That database, opened. */
-  readonly database: Database
+  readonly database: TestedDatabase
   /** Creates another empty database on the same server. It is dropped with the others. */
   createDatabase(name?: string): Promise<string>
   createWithTables(): Promise<string>
@@ -63,7 +69,7 @@ function describeOn(engine: Engine, name: string, body: Body, make: Make): void 
     const { createDatabase, dropDatabase } = databasesOf(engine, server ?? '')
     const created: string[] = []
     let url: string
-    let database: Database
+    let database: TestedDatabase
     const keep = async (making: Promise<string>) => {
       const made = await making
       created.push(made)
@@ -71,7 +77,7 @@ function describeOn(engine: Engine, name: string, body: Body, make: Make): void 
     }
     beforeAll(async () => {
       url = await keep(make(engine, server ?? ''))
-      database = await openDatabase(url)
+      database = (await openDatabase(url)) as TestedDatabase
     })
     afterAll(async () => {
       await database?.close()

@@ -1,4 +1,5 @@
 /** The tests that every plugin gets: fixtures of raw records become rows, and a fake vendor is collected over HTTP. */
+
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -15,6 +16,7 @@ import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { allTables } from '../../src/tables.ts'
 import { describeOneWithTables, type TestDatabase } from './databases.ts'
 import { emptyTables } from './empty-tables.ts'
+import { anyTable } from './any-table.ts'
 import type { FakeSource } from './fake-source.ts'
 import { runSubtask } from './run-subtask.ts'
 
@@ -76,7 +78,7 @@ async function expectRows(database: Database, rows: Rows): Promise<void> {
   for (const [name, wanted] of Object.entries(rows)) {
     const columns = [...new Set(wanted.flatMap((row) => Object.keys(row)))]
     const first = columns[0] ?? 'created_at'
-    const query = database.kysely.selectFrom(name).orderBy(first)
+    const query = anyTable(database.kysely).selectFrom(name).orderBy(first)
     const stored = await (columns.length > 0 ? query.select(columns) : query.selectAll()).execute()
     expect(JSON.parse(JSON.stringify(stored)), name).toEqual(wanted.map((row) => expect.objectContaining(row)))
   }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { reversePlan } from '../../src/traffic/engine/reverse.ts'
 import { lintPlan } from '../../src/traffic/lint/plan.ts'
+import { lintAction, rollbackAction } from '../../src/traffic/model/action.ts'
 import { RULES } from '../../src/traffic/model/finding.ts'
 import { initialPlan, PLACEHOLDERS, PRESETS } from '../../src/traffic/model/init.ts'
 import { parsePlan } from '../../src/traffic/model/plan.ts'
@@ -19,6 +20,29 @@ test.each(Object.keys(PRESETS))('the plan of init --preset %s has no findings', 
   expect(findings).toEqual([])
   expect(lintPlan(plan!)).toEqual([])
   expect(plan!.steps).toHaveLength(PRESETS[preset]!.length + 1)
+})
+
+test('a rollback sends everything to the current cluster, and forgets the cookies of clients', () => {
+  const [route] = routesOf(shopPlan())
+  const { forwardConfig } = rollbackAction(route!, 'arn:aws:elasticloadbalancing:eu-central-1:1:targetgroup/shop/1')
+  expect(forwardConfig.targetGroups.map(({ weight }) => weight)).toEqual([100, 0])
+  expect(forwardConfig.targetGroups[0]).toMatchObject({ serviceName: route!.current.service.name })
+  expect(forwardConfig.targetGroupStickinessConfig).toEqual({ enabled: false })
+})
+
+test('an action is read as strictly as the load balancer reads it', () => {
+  const codesOf = (action: object) => lintAction(JSON.stringify(action), 'x').map(({ code }) => code)
+  const redirect = (statusCode: string) => codesOf({ type: 'redirect', redirectConfig: { statusCode } })
+  expect(['HTTP_301', 'HTTP_302', 'HTTP_303'].map(redirect)).toEqual([[], [], ['TS-A08']])
+  const targetGroups = [100, 0].map((weight, index) => ({ targetGroupName: `shop-${index}`, weight }))
+  const sticky = { enabled: true, durationSeconds: 600 }
+  const forward = (targetGroupStickinessConfig: object) => ({
+    type: 'forward',
+    forwardConfig: { targetGroups, targetGroupStickinessConfig },
+  })
+  const atEnd = (stickiness: object) =>
+    lintAction(JSON.stringify(forward(stickiness)), 'x', true).map(({ code }) => code)
+  expect([atEnd(sticky), atEnd({ enabled: false })]).toEqual([['TS-S02'], []])
 })
 
 test('placeholders of the template are refused', () => {

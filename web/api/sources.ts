@@ -1,11 +1,5 @@
-/** Every source has the same routes, below its own name; their types are read from the routes of one source. */
-import type { AnswerTo, Operation } from './ask.ts'
+import type { AnswerTo } from './ask.ts'
 import { question } from './queries.ts'
-
-type SourceOperation = Extract<Operation, `${string} /plugins/github/${string}`>
-
-export const ofSource = <Name extends SourceOperation>(operation: Name, plugin: string): Name =>
-  operation.replace('/plugins/github/', `/plugins/${plugin}/`) as Name
 
 /** A source as the server describes it. */
 export type Source = AnswerTo<'GET /v1/sources'>[number]

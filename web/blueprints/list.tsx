@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { ask } from '../api/ask.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Empty, Page } from '../parts/parts.tsx'
+import { Table } from '../parts/table.tsx'
 import { counted } from '../parts/words.ts'
 
 const PAGE = 50
@@ -40,61 +41,51 @@ export function BlueprintList() {
             )
           return (
             <div className="card scroll">
-              <table className="plain">
-                <thead>
-                  <tr>
-                    <th>Blueprint</th>
-                    <th>Project</th>
-                    <th>Collects</th>
-                    <th>Schedule (UTC)</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {rows.map(({ id, name, projectName, mode, connections, isManual, cronConfig, enable }) => (
-                    <tr key={id}>
-                      <td style={{ maxWidth: 320 }}>
-                        <Link
-                          to="/blueprints/$id"
-                          params={{ id: String(id) }}
-                          className="cut"
-                          style={{ display: 'block', fontWeight: 500 }}
-                          title={name}
-                        >
-                          <bdi>{name}</bdi>
+              <Table heads={['Blueprint', 'Project', 'Collects', 'Schedule (UTC)']}>
+                {rows.map(({ id, name, projectName, mode, connections, isManual, cronConfig, enable }) => (
+                  <tr key={id}>
+                    <td style={{ maxWidth: 320 }}>
+                      <Link
+                        to="/blueprints/$id"
+                        params={{ id: String(id) }}
+                        className="cut"
+                        style={{ display: 'block', fontWeight: 500 }}
+                        title={name}
+                      >
+                        <bdi>{name}</bdi>
+                      </Link>
+                    </td>
+                    <td style={{ maxWidth: 240 }} className="cut">
+                      {projectName ? (
+                        <Link to="/projects/$name" params={{ name: projectName }} title={projectName}>
+                          <bdi>{projectName}</bdi>
                         </Link>
-                      </td>
-                      <td style={{ maxWidth: 240 }} className="cut">
-                        {projectName ? (
-                          <Link to="/projects/$name" params={{ name: projectName }} title={projectName}>
-                            <bdi>{projectName}</bdi>
-                          </Link>
+                      ) : (
+                        <span className="faint">none</span>
+                      )}
+                    </td>
+                    <td className="quiet">
+                      {mode === 'ADVANCED'
+                        ? 'what its plan says'
+                        : counted(
+                            connections.reduce((sum, each) => sum + each.scopes.length, 0),
+                            'scope',
+                          )}
+                    </td>
+                    <td>
+                      {enable ? (
+                        isManual ? (
+                          <span className="quiet">by hand</span>
                         ) : (
-                          <span className="faint">none</span>
-                        )}
-                      </td>
-                      <td className="quiet">
-                        {mode === 'ADVANCED'
-                          ? 'what its plan says'
-                          : counted(
-                              connections.reduce((sum, each) => sum + each.scopes.length, 0),
-                              'scope',
-                            )}
-                      </td>
-                      <td>
-                        {enable ? (
-                          isManual ? (
-                            <span className="quiet">by hand</span>
-                          ) : (
-                            <code className="mono">{cronConfig}</code>
-                          )
-                        ) : (
-                          <span className="tag">off</span>
-                        )}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
+                          <code className="mono">{cronConfig}</code>
+                        )
+                      ) : (
+                        <span className="tag">off</span>
+                      )}
+                    </td>
+                  </tr>
+                ))}
+              </Table>
               {blueprints.hasNextPage && (
                 <Button
                   variant="subtle"

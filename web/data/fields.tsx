@@ -8,6 +8,7 @@ import type { Mapping, OwnField } from '../api/description.ts'
 import { question, refresh } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Empty, Page } from '../parts/parts.tsx'
+import { ACTIONS, CardTable } from '../parts/table.tsx'
 import './data.css'
 import { fillNow } from './fill.ts'
 
@@ -30,26 +31,11 @@ export function FieldsPage() {
               collected, and every issue has it: in queries, exports and dashboards, now and after every run.
             </Empty>
           ) : (
-            <div className="card scroll">
-              <table className="plain">
-                <thead>
-                  <tr>
-                    <th>Field</th>
-                    <th>Table</th>
-                    <th>Type</th>
-                    <th>Filled by</th>
-                    <th>
-                      <span className="unseen">Actions</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {all.map((field) => (
-                    <FieldRow key={`${field.table} ${field.columnName}`} field={field} may={may} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <CardTable heads={['Field', 'Table', 'Type', 'Filled by', ACTIONS]}>
+              {all.map((field) => (
+                <FieldRow key={`${field.table} ${field.columnName}`} field={field} may={may} />
+              ))}
+            </CardTable>
           )
         }
       </Asked>
@@ -201,8 +187,8 @@ function DeleteField({ field: { table, columnName, filledBy }, isOpen, close }: 
   return (
     <Modal opened={isOpen} onClose={close} title={`Delete ${table}.${columnName}`} centered>
       <p>
-        All its values are deleted, and queries that name it fail. Raw records stay: a field that is added again can be filled
-        from them, but values that came by a CSV file cannot be recovered.
+        All its values are deleted, and queries that name it fail. Raw records stay: a field that is added again can be
+        filled from them, but values that came by a CSV file cannot be recovered.
       </p>
       <div className="actions" style={{ justifyContent: 'flex-end', marginTop: 20 }}>
         <Button variant="default" onClick={close}>

@@ -1,8 +1,10 @@
 /** Received messages: a list that is updated, and the details of each. */
+
 import { Drawer } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Asked, Moment } from './parts.tsx'
+import { Table } from './table.tsx'
 import { count } from './words.ts'
 
 /** The most messages shown, and how often they are loaded. */
@@ -45,35 +47,25 @@ export function Inbox<Of extends Message>(inbox: InboxProps<Of>) {
             <p className="quiet">{empty}</p>
           ) : (
             <div className="scroll">
-              <table className="plain">
-                <thead>
-                  <tr>
-                    <th>When</th>
-                    {[kind, ...columns].map(({ heading }) => (
-                      <th key={heading}>{heading}</th>
+              <Table heads={['When', ...[kind, ...columns].map(({ heading }) => heading)]}>
+                {deliveries.map((message) => (
+                  <tr key={message.id}>
+                    <td style={ONE_LINE}>
+                      <Moment at={message.createdAt} />
+                    </td>
+                    <td style={ONE_LINE}>
+                      <button type="button" className="link" onClick={() => onOpen(message.id)}>
+                        {kind.of(message)}
+                      </button>
+                    </td>
+                    {columns.map(({ heading, cell }) => (
+                      <td key={heading} className="quiet" style={{ overflowWrap: 'anywhere' }}>
+                        {cell(message)}
+                      </td>
                     ))}
                   </tr>
-                </thead>
-                <tbody>
-                  {deliveries.map((message) => (
-                    <tr key={message.id}>
-                      <td style={ONE_LINE}>
-                        <Moment at={message.createdAt} />
-                      </td>
-                      <td style={ONE_LINE}>
-                        <button type="button" className="link" onClick={() => onOpen(message.id)}>
-                          {kind.of(message)}
-                        </button>
-                      </td>
-                      {columns.map(({ heading, cell }) => (
-                        <td key={heading} className="quiet" style={{ overflowWrap: 'anywhere' }}>
-                          {cell(message)}
-                        </td>
-                      ))}
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
+                ))}
+              </Table>
             </div>
           )
         }

@@ -7,6 +7,7 @@ import { question } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { present } from '../parts/address.ts'
 import { Asked, Empty, Moment, Page } from '../parts/parts.tsx'
+import { ACTIONS, CardTable, right } from '../parts/table.tsx'
 import { count, counted } from '../parts/words.ts'
 import type { HealthFilter } from './address.ts'
 import { FailedTasks, useFailedTasks } from './failed-tasks.tsx'
@@ -198,59 +199,44 @@ function Aside({ filter }: { readonly filter: HealthFilter }) {
               <span className="small quiet">{counted(data.count, 'record')} could not be used, newest first.</span>
               <DriveProject filter={filter} what="aside" />
             </div>
-            <div className="card scroll">
-              <table className="plain">
-                <thead>
-                  <tr>
-                    <th>Scope</th>
-                    <th>Step</th>
-                    <th>Reason</th>
-                    <th>Since</th>
-                    <th>
-                      <span className="unseen">Actions</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {data.records.map((record) => (
-                    <tr key={`${record.rawTable} ${record.rawId} ${record.subtask} ${record.recordKey}`}>
-                      <td style={{ maxWidth: 200 }} className="cut" title={record.scopeName}>
-                        {record.scopeName}
-                      </td>
-                      <td>{stepWords(record.subtask)}</td>
-                      <td className="quiet message" style={{ maxWidth: 420 }}>
-                        {record.reason}
-                      </td>
-                      <td style={{ whiteSpace: 'nowrap' }}>
-                        <Moment at={record.updatedAt} />
-                      </td>
-                      <td className="right" style={{ whiteSpace: 'nowrap' }}>
-                        <Link
-                          to="/data"
-                          search={{
-                            ...scopeOf(record),
-                            table: record.rawTable,
-                            record: `${record.rawTable}:${record.rawId}`,
-                          }}
-                        >
-                          Show record
-                        </Link>{' '}
-                        {may && (
-                          <Button
-                            variant="subtle"
-                            size="compact-sm"
-                            disabled={redrive.isPending}
-                            onClick={() => redrive.mutate(scopeOf(record))}
-                          >
-                            Try again
-                          </Button>
-                        )}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <CardTable heads={['Scope', 'Step', 'Reason', 'Since', ACTIONS]}>
+              {data.records.map((record) => (
+                <tr key={`${record.rawTable} ${record.rawId} ${record.subtask} ${record.recordKey}`}>
+                  <td style={{ maxWidth: 200 }} className="cut" title={record.scopeName}>
+                    {record.scopeName}
+                  </td>
+                  <td>{stepWords(record.subtask)}</td>
+                  <td className="quiet message" style={{ maxWidth: 420 }}>
+                    {record.reason}
+                  </td>
+                  <td style={{ whiteSpace: 'nowrap' }}>
+                    <Moment at={record.updatedAt} />
+                  </td>
+                  <td className="right" style={{ whiteSpace: 'nowrap' }}>
+                    <Link
+                      to="/data"
+                      search={{
+                        ...scopeOf(record),
+                        table: record.rawTable,
+                        record: `${record.rawTable}:${record.rawId}`,
+                      }}
+                    >
+                      Show record
+                    </Link>{' '}
+                    {may && (
+                      <Button
+                        variant="subtle"
+                        size="compact-sm"
+                        disabled={redrive.isPending}
+                        onClick={() => redrive.mutate(scopeOf(record))}
+                      >
+                        Try again
+                      </Button>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </CardTable>
             <Pages count={data.count} page={page} go={(next) => change({ page: next })} />
           </>
         )
@@ -293,36 +279,23 @@ function Receipts({ receipts, page }: { readonly receipts: readonly Receipt[]; r
     )
   return (
     <>
-      <div className="card scroll">
-        <table className="plain">
-          <thead>
-            <tr>
-              <th>Scope</th>
-              <th>List</th>
-              <th className="right">Stored of existing</th>
-              <th className="right">Requests</th>
-              <th>All came</th>
-            </tr>
-          </thead>
-          <tbody>
-            {receipts.slice((page - 1) * PAGE, page * PAGE).map((receipt) => (
-              <tr key={keyOf(receipt)}>
-                <td style={{ maxWidth: 280 }} className="cut" title={receipt.scopeName}>
-                  {receipt.scopeName}
-                </td>
-                <td>{stepWords(receipt.subtask)}</td>
-                <td className="right">
-                  <Stored receipt={receipt} />
-                </td>
-                <td className="right">{count(receipt.requests)}</td>
-                <td style={{ whiteSpace: 'nowrap' }}>
-                  <Moment at={receipt.lastSuccessAt} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <CardTable heads={['Scope', 'List', right('Stored of existing'), right('Requests'), 'All came']}>
+        {receipts.slice((page - 1) * PAGE, page * PAGE).map((receipt) => (
+          <tr key={keyOf(receipt)}>
+            <td style={{ maxWidth: 280 }} className="cut" title={receipt.scopeName}>
+              {receipt.scopeName}
+            </td>
+            <td>{stepWords(receipt.subtask)}</td>
+            <td className="right">
+              <Stored receipt={receipt} />
+            </td>
+            <td className="right">{count(receipt.requests)}</td>
+            <td style={{ whiteSpace: 'nowrap' }}>
+              <Moment at={receipt.lastSuccessAt} />
+            </td>
+          </tr>
+        ))}
+      </CardTable>
       <Pages count={receipts.length} page={page} go={(next) => change({ page: next })} />
     </>
   )

@@ -6,6 +6,7 @@ import type { Pipeline } from '../api/description.ts'
 import { question } from '../api/queries.ts'
 import { present } from '../parts/address.ts'
 import { Asked, Empty, Moment, Page, State } from '../parts/parts.tsx'
+import { CardTable, right } from '../parts/table.tsx'
 import { counted, duration } from '../parts/words.ts'
 import type { RunFilter } from './address.ts'
 import './runs.css'
@@ -137,48 +138,34 @@ function Pages({ count, page }: { readonly count: number; readonly page: number 
 
 function RunTable({ runs }: { readonly runs: readonly Pipeline[] }) {
   return (
-    <div className="card scroll">
-      <table className="plain">
-        <thead>
-          <tr>
-            <th>Run</th>
-            <th>State</th>
-            <th className="right">Tasks ended</th>
-            <th className="right">Took</th>
-            <th>Began</th>
-            <th>Message</th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map((run) => (
-            <tr key={run.id}>
-              <td style={{ maxWidth: 280 }}>
-                <div className="cut" title={run.name}>
-                  <Link to="/runs/$id" params={{ id: String(run.id) }} style={{ fontWeight: 500 }}>
-                    {run.name || 'A plan by hand'}
-                  </Link>{' '}
-                  <span className="faint number">{run.id}</span>
-                </div>
-              </td>
-              <td>
-                <State of={run.status} />
-              </td>
-              <td className="right">
-                {run.finishedTasks} of {run.totalTasks}
-              </td>
-              <td className="right">{run.spentSeconds > 0 ? duration(run.spentSeconds / 60) : ''}</td>
-              <td style={{ whiteSpace: 'nowrap' }}>
-                {run.beganAt ? <Moment at={run.beganAt} /> : <span className="faint">not yet</span>}
-              </td>
-              <td className="quiet small" style={{ maxWidth: 320 }}>
-                <div className="cut" title={run.message}>
-                  {run.message.split('\n')[0]}
-                </div>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable heads={['Run', 'State', right('Tasks ended'), right('Took'), 'Began', 'Message']}>
+      {runs.map((run) => (
+        <tr key={run.id}>
+          <td style={{ maxWidth: 280 }}>
+            <div className="cut" title={run.name}>
+              <Link to="/runs/$id" params={{ id: String(run.id) }} style={{ fontWeight: 500 }}>
+                {run.name || 'A plan by hand'}
+              </Link>{' '}
+              <span className="faint number">{run.id}</span>
+            </div>
+          </td>
+          <td>
+            <State of={run.status} />
+          </td>
+          <td className="right">
+            {run.finishedTasks} of {run.totalTasks}
+          </td>
+          <td className="right">{run.spentSeconds > 0 ? duration(run.spentSeconds / 60) : ''}</td>
+          <td style={{ whiteSpace: 'nowrap' }}>
+            {run.beganAt ? <Moment at={run.beganAt} /> : <span className="faint">not yet</span>}
+          </td>
+          <td className="quiet small" style={{ maxWidth: 320 }}>
+            <div className="cut" title={run.message}>
+              {run.message.split('\n')[0]}
+            </div>
+          </td>
+        </tr>
+      ))}
+    </CardTable>
   )
 }

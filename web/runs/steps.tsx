@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { Receipt, Task, TaskStep } from '../api/description.ts'
+import { right, Table } from '../parts/table.tsx'
 import { count, duration } from '../parts/words.ts'
 
 interface StepsProps {
@@ -37,22 +38,14 @@ export function Steps({ steps, task, receipts }: StepsProps) {
   return (
     <>
       <div className="scroll">
-        <table className="plain steps">
-          <thead>
-            <tr>
-              <th>Step</th>
-              <th>Progress</th>
-              <th className="right">Records</th>
-              <th className="right">Stored of existing</th>
-              <th className="right">Time</th>
-            </tr>
-          </thead>
-          <tbody>
-            {listed.map((step) => (
-              <Step key={step.id} step={step} now={now} task={task} receipt={byStep.get(step.name)} />
-            ))}
-          </tbody>
-        </table>
+        <Table
+          className="steps"
+          heads={['Step', 'Progress', right('Records'), right('Stored of existing'), right('Time')]}
+        >
+          {listed.map((step) => (
+            <Step key={step.id} step={step} now={now} task={task} receipt={byStep.get(step.name)} />
+          ))}
+        </Table>
       </div>
       {!isShort && (
         <Button variant="subtle" size="compact-sm" onClick={() => setWhole(!isWhole)} style={{ marginTop: 8 }}>

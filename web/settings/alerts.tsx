@@ -8,6 +8,7 @@ import { question, refresh } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { AskFirst } from '../parts/ask-first.tsx'
 import { Asked, Empty, Moment } from '../parts/parts.tsx'
+import { ACTIONS, CardTable } from '../parts/table.tsx'
 import { counted } from '../parts/words.ts'
 import { AlertForm } from './alert-form.tsx'
 import { SettingsPage } from './settings-page.tsx'
@@ -93,45 +94,31 @@ interface AlertTableProps {
 
 function AlertTable({ alerts, isAdmin, onEdit, onDelete }: AlertTableProps) {
   return (
-    <div className="card scroll">
-      <table className="plain">
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>Sends a message when</th>
-            <th>Now</th>
-            <th>Tells</th>
-            <th>Last message</th>
-            {isAdmin && <th aria-label="Actions" />}
-          </tr>
-        </thead>
-        <tbody>
-          {alerts.map((alert) => (
-            <tr key={alert.id}>
-              <td className="cut" style={{ fontWeight: 500, maxWidth: 220 }} title={alert.name}>
-                {alert.name}
-              </td>
-              <td>{conditionOf(alert)}</td>
-              <td>
-                <Now alert={alert} />
-              </td>
-              <td>
-                {alert.target.kind === 'slack' ? 'Slack' : 'Webhook'}{' '}
-                <span className="small quiet mono">{alert.target.address}</span>
-              </td>
-              <td>
-                <LastMessage alert={alert} />
-              </td>
-              {isAdmin && (
-                <td>
-                  <Actions alert={alert} onEdit={onEdit} onDelete={onDelete} />
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable heads={['Name', 'Sends a message when', 'Now', 'Tells', 'Last message', isAdmin && ACTIONS]}>
+      {alerts.map((alert) => (
+        <tr key={alert.id}>
+          <td className="cut" style={{ fontWeight: 500, maxWidth: 220 }} title={alert.name}>
+            {alert.name}
+          </td>
+          <td>{conditionOf(alert)}</td>
+          <td>
+            <Now alert={alert} />
+          </td>
+          <td>
+            {alert.target.kind === 'slack' ? 'Slack' : 'Webhook'}{' '}
+            <span className="small quiet mono">{alert.target.address}</span>
+          </td>
+          <td>
+            <LastMessage alert={alert} />
+          </td>
+          {isAdmin && (
+            <td>
+              <Actions alert={alert} onEdit={onEdit} onDelete={onDelete} />
+            </td>
+          )}
+        </tr>
+      ))}
+    </CardTable>
   )
 }
 

@@ -8,6 +8,7 @@ import { question, refresh } from '../api/queries.ts'
 import { AskFirst } from '../parts/ask-first.tsx'
 import { Copy } from '../parts/copy.tsx'
 import { Asked, Empty, Moment } from '../parts/parts.tsx'
+import { ACTIONS, Table } from '../parts/table.tsx'
 import { NewKey } from './new-key.tsx'
 import { SettingsPage } from './settings-page.tsx'
 
@@ -107,48 +108,36 @@ interface KeyTableProps {
 function KeyTable({ keys, count, onRenew, onDelete }: KeyTableProps) {
   return (
     <div className="card scroll">
-      <table className="plain">
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>Opens</th>
-            <th>May</th>
-            <th>Ends</th>
-            <th>Created</th>
-            <th aria-label="Actions" />
+      <Table heads={['Name', 'Opens', 'May', 'Ends', 'Created', ACTIONS]}>
+        {keys.map((key) => (
+          <tr key={key.id}>
+            <td className="cut" style={{ fontWeight: 500, maxWidth: 240 }} title={key.name}>
+              {key.name}
+            </td>
+            <td className="mono cut" style={{ maxWidth: 260 }} title={key.allowedPath}>
+              {key.allowedPath}
+            </td>
+            <td>{mayOf(key)}</td>
+            <td>
+              <Ends at={key.expiredAt} />
+            </td>
+            <td>
+              <Moment at={key.createdAt} />
+              {key.creator && <span className="small quiet"> by {key.creator}</span>}
+            </td>
+            <td>
+              <div className="buttons" style={{ flexWrap: 'nowrap' }}>
+                <Button variant="default" size="compact-sm" onClick={() => onRenew(key)}>
+                  Renew
+                </Button>
+                <Button variant="default" size="compact-sm" onClick={() => onDelete(key)}>
+                  Delete
+                </Button>
+              </div>
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {keys.map((key) => (
-            <tr key={key.id}>
-              <td className="cut" style={{ fontWeight: 500, maxWidth: 240 }} title={key.name}>
-                {key.name}
-              </td>
-              <td className="mono cut" style={{ maxWidth: 260 }} title={key.allowedPath}>
-                {key.allowedPath}
-              </td>
-              <td>{mayOf(key)}</td>
-              <td>
-                <Ends at={key.expiredAt} />
-              </td>
-              <td>
-                <Moment at={key.createdAt} />
-                {key.creator && <span className="small quiet"> by {key.creator}</span>}
-              </td>
-              <td>
-                <div className="buttons" style={{ flexWrap: 'nowrap' }}>
-                  <Button variant="default" size="compact-sm" onClick={() => onRenew(key)}>
-                    Renew
-                  </Button>
-                  <Button variant="default" size="compact-sm" onClick={() => onDelete(key)}>
-                    Delete
-                  </Button>
-                </div>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
       {count > keys.length && (
         <p className="small quiet" style={{ paddingTop: 12 }}>
           The newest {keys.length} of {count}.

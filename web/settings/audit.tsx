@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import type { AnswerTo, Given } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
 import { Asked, Empty, Moment } from '../parts/parts.tsx'
+import { CardTable, Table } from '../parts/table.tsx'
 import { counted } from '../parts/words.ts'
 import type { AuditSearch } from './address.ts'
 import { SettingsPage } from './settings-page.tsx'
@@ -117,40 +118,28 @@ function Filters() {
 function Entries({ entries }: { readonly entries: readonly Entry[] }) {
   const navigate = place.useNavigate()
   return (
-    <div className="card scroll">
-      <table className="plain">
-        <thead>
-          <tr>
-            <th>When</th>
-            <th>Who</th>
-            <th>What</th>
-            <th>From</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map((entry) => (
-            <tr key={entry.id}>
-              <td style={{ whiteSpace: 'nowrap' }}>
-                <Moment at={entry.createdAt} />
-              </td>
-              <td className="cut" style={{ maxWidth: 220 }} title={entry.actorId}>
-                {entry.actor || entry.actorEmail || entry.actorId}
-              </td>
-              <td className="cut" style={{ maxWidth: 420 }}>
-                <button
-                  type="button"
-                  className="link"
-                  onClick={() => void navigate({ search: (before) => ({ ...before, entry: entry.id }) })}
-                >
-                  {ACTIONS[entry.action]} {entry.subject} <b>{entry.subjectKey}</b>
-                </button>
-              </td>
-              <td className="mono quiet">{entry.address}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable heads={['When', 'Who', 'What', 'From']}>
+      {entries.map((entry) => (
+        <tr key={entry.id}>
+          <td style={{ whiteSpace: 'nowrap' }}>
+            <Moment at={entry.createdAt} />
+          </td>
+          <td className="cut" style={{ maxWidth: 220 }} title={entry.actorId}>
+            {entry.actor || entry.actorEmail || entry.actorId}
+          </td>
+          <td className="cut" style={{ maxWidth: 420 }}>
+            <button
+              type="button"
+              className="link"
+              onClick={() => void navigate({ search: (before) => ({ ...before, entry: entry.id }) })}
+            >
+              {ACTIONS[entry.action]} {entry.subject} <b>{entry.subjectKey}</b>
+            </button>
+          </td>
+          <td className="mono quiet">{entry.address}</td>
+        </tr>
+      ))}
+    </CardTable>
   )
 }
 
@@ -224,27 +213,18 @@ function Changes({ before, after }: { readonly before: unknown; readonly after: 
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   const changed = names.filter((name) => shown(before[name]) !== shown(after[name]))
   return (
-    <table className="plain">
-      <thead>
-        <tr>
-          <th>Field</th>
-          <th>Before</th>
-          <th>After</th>
+    <Table heads={['Field', 'Before', 'After']}>
+      {changed.map((name) => (
+        <tr key={name}>
+          <td className="mono">{name}</td>
+          <td className="mono quiet" style={{ overflowWrap: 'anywhere' }}>
+            {shown(before[name])}
+          </td>
+          <td className="mono" style={{ overflowWrap: 'anywhere' }}>
+            {shown(after[name])}
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {changed.map((name) => (
-          <tr key={name}>
-            <td className="mono">{name}</td>
-            <td className="mono quiet" style={{ overflowWrap: 'anywhere' }}>
-              {shown(before[name])}
-            </td>
-            <td className="mono" style={{ overflowWrap: 'anywhere' }}>
-              {shown(after[name])}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   )
 }

@@ -4,6 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type AnswerTo, ask } from '../api/ask.ts'
 import { queries } from '../api/queries.ts'
+import { Table } from '../parts/table.tsx'
 import { counted } from '../parts/words.ts'
 import { SettingsPage } from './settings-page.tsx'
 
@@ -145,38 +146,28 @@ function Planned({ changes }: { readonly changes: Changes }) {
     <section aria-label="Changes">
       <h3 style={{ marginBottom: 8 }}>{counted(changes.length, 'change')}</h3>
       <div className="scroll">
-        <table className="plain">
-          <thead>
-            <tr>
-              <th>What</th>
-              <th>Field</th>
-              <th>Now</th>
-              <th>Then</th>
-            </tr>
-          </thead>
-          <tbody>
-            {changes.flatMap(({ action, subject, fields }) =>
-              (fields.length > 0 ? fields : [undefined]).map((field, index) => (
-                <tr key={`${subject} ${field?.name}`}>
-                  <td style={{ overflowWrap: 'anywhere' }}>
-                    {index === 0 && (
-                      <>
-                        <span className={`tag ${action === 'create' ? 'good' : 'accent'}`}>{action}</span> {subject}
-                      </>
-                    )}
-                  </td>
-                  <td className="mono">{field?.name}</td>
-                  <td className="mono quiet" style={{ overflowWrap: 'anywhere' }}>
-                    {field && shown(field.before)}
-                  </td>
-                  <td className="mono" style={{ overflowWrap: 'anywhere' }}>
-                    {field && shown(field.after)}
-                  </td>
-                </tr>
-              )),
-            )}
-          </tbody>
-        </table>
+        <Table heads={['What', 'Field', 'Now', 'Then']}>
+          {changes.flatMap(({ action, subject, fields }) =>
+            (fields.length > 0 ? fields : [undefined]).map((field, index) => (
+              <tr key={`${subject} ${field?.name}`}>
+                <td style={{ overflowWrap: 'anywhere' }}>
+                  {index === 0 && (
+                    <>
+                      <span className={`tag ${action === 'create' ? 'good' : 'accent'}`}>{action}</span> {subject}
+                    </>
+                  )}
+                </td>
+                <td className="mono">{field?.name}</td>
+                <td className="mono quiet" style={{ overflowWrap: 'anywhere' }}>
+                  {field && shown(field.before)}
+                </td>
+                <td className="mono" style={{ overflowWrap: 'anywhere' }}>
+                  {field && shown(field.after)}
+                </td>
+              </tr>
+            )),
+          )}
+        </Table>
       </div>
     </section>
   )

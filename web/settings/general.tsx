@@ -5,6 +5,7 @@ import { signOut } from '../frame/person.tsx'
 import { useAccess } from '../frame/sign-in.tsx'
 import { THEMES, useTheme } from '../frame/themes.ts'
 import { Asked } from '../parts/parts.tsx'
+import { Table } from '../parts/table.tsx'
 import { SettingsPage } from './settings-page.tsx'
 
 export function GeneralPage() {
@@ -31,31 +32,22 @@ function Health() {
       </h2>
       <Asked of={health}>
         {({ findings }) => (
-          <table className="plain">
-            <thead>
-              <tr>
-                <th>Part</th>
-                <th>State</th>
-                <th>What is known</th>
-              </tr>
-            </thead>
-            <tbody>
-              {findings.map(({ check, state, message }) => {
-                const [look, word] = LOOKS[state]
-                return (
-                  <tr key={check}>
-                    <td style={{ fontWeight: 500 }}>{check[0]?.toUpperCase() + check.slice(1)}</td>
-                    <td>
-                      <span className={`tag ${look}`}>{word}</span>
-                    </td>
-                    <td className="quiet" style={{ overflowWrap: 'anywhere' }}>
-                      {message}
-                    </td>
-                  </tr>
-                )
-              })}
-            </tbody>
-          </table>
+          <Table heads={['Part', 'State', 'What is known']}>
+            {findings.map(({ check, state, message }) => {
+              const [look, word] = LOOKS[state]
+              return (
+                <tr key={check}>
+                  <td style={{ fontWeight: 500 }}>{check[0]?.toUpperCase() + check.slice(1)}</td>
+                  <td>
+                    <span className={`tag ${look}`}>{word}</span>
+                  </td>
+                  <td className="quiet" style={{ overflowWrap: 'anywhere' }}>
+                    {message}
+                  </td>
+                </tr>
+              )
+            })}
+          </Table>
         )}
       </Asked>
       <p className="small quiet" style={{ marginTop: 12 }}>

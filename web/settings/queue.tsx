@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { AnswerTo } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
 import { Asked, Empty, Moment } from '../parts/parts.tsx'
+import { CardTable, right } from '../parts/table.tsx'
 import { SettingsPage } from './settings-page.tsx'
 
 type Queue = AnswerTo<'GET /v1/queue'>
@@ -54,38 +55,28 @@ function Whole({ queue }: { readonly queue: Queue }) {
 
 function Workers({ workers }: Pick<Queue, 'workers'>) {
   return (
-    <div className="card scroll">
-      <table className="plain" aria-label="Workers">
-        <thead>
-          <tr>
-            <th>Worker</th>
-            <th>Version</th>
-            <th className="right">Tasks</th>
-            <th>At work on</th>
-            <th className="hidden-on-phone">Started</th>
-          </tr>
-        </thead>
-        <tbody>
-          {workers.map(({ host, version, concurrency, isDraining, since, tasks }, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: several workers of one machine have nothing else of their own
-            <tr key={`${host} ${index}`}>
-              <td className="mono">
-                {host}
-                {isDraining && <span className="quiet"> stops</span>}
-              </td>
-              <td className="quiet">{version}</td>
-              <td className="right">
-                {tasks.length} of {concurrency}
-              </td>
-              <td>
-                <Tasks tasks={tasks} />
-              </td>
-              <td className="quiet hidden-on-phone">{since && <Moment at={since} />}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable
+      aria-label="Workers"
+      heads={['Worker', 'Version', right('Tasks'), 'At work on', { title: 'Started', className: 'hidden-on-phone' }]}
+    >
+      {workers.map(({ host, version, concurrency, isDraining, since, tasks }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: several workers of one machine have nothing else of their own
+        <tr key={`${host} ${index}`}>
+          <td className="mono">
+            {host}
+            {isDraining && <span className="quiet"> stops</span>}
+          </td>
+          <td className="quiet">{version}</td>
+          <td className="right">
+            {tasks.length} of {concurrency}
+          </td>
+          <td>
+            <Tasks tasks={tasks} />
+          </td>
+          <td className="quiet hidden-on-phone">{since && <Moment at={since} />}</td>
+        </tr>
+      ))}
+    </CardTable>
   )
 }
 
@@ -107,25 +98,14 @@ function Tasks({ tasks }: Pick<Queue['workers'][number], 'tasks'>) {
 
 function Waiting({ waiting }: Pick<Queue, 'waiting'>) {
   return (
-    <div className="card scroll">
-      <table className="plain" aria-label="Waiting tasks">
-        <thead>
-          <tr>
-            <th>Project</th>
-            <th className="right">Tasks that wait</th>
-            <th>Remarks</th>
-          </tr>
-        </thead>
-        <tbody>
-          {waiting.map(({ project, tasks, notes }) => (
-            <tr key={project}>
-              <td>{project || <span className="quiet">none</span>}</td>
-              <td className="right">{tasks}</td>
-              <td className="quiet">{notes.join(' ')}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable aria-label="Waiting tasks" heads={['Project', right('Tasks that wait'), 'Remarks']}>
+      {waiting.map(({ project, tasks, notes }) => (
+        <tr key={project}>
+          <td>{project || <span className="quiet">none</span>}</td>
+          <td className="right">{tasks}</td>
+          <td className="quiet">{notes.join(' ')}</td>
+        </tr>
+      ))}
+    </CardTable>
   )
 }

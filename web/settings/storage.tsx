@@ -5,6 +5,7 @@ import type { AnswerTo } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
 import { bytes, short } from '../parts/amounts.ts'
 import { Asked, Empty, Moment } from '../parts/parts.tsx'
+import { CardTable, right, Table } from '../parts/table.tsx'
 import { SettingsPage } from './settings-page.tsx'
 
 const place = getRouteApi('/settings/storage')
@@ -70,30 +71,27 @@ const Weight = ({ part, whole }: { readonly part: number; readonly whole: number
 function Layers({ storage: { layers, bytes: all } }: { readonly storage: Storage }) {
   return (
     <div className="card scroll" style={{ marginBottom: 16 }}>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th>Layer</th>
-            <th className="right">Tables</th>
-            <th className="right">Size</th>
-            <th className="hidden-on-phone" style={{ width: '28%' }} aria-label="Share of the whole" />
+      <Table
+        heads={[
+          'Layer',
+          right('Tables'),
+          right('Size'),
+          { className: 'hidden-on-phone', style: { width: '28%' }, 'aria-label': 'Share of the whole' },
+        ]}
+      >
+        {layers.map(({ layer, bytes: size, tables }) => (
+          <tr key={layer}>
+            <td>{LAYERS[layer]}</td>
+            <td className="right">{tables}</td>
+            <td className="right" style={{ whiteSpace: 'nowrap' }}>
+              {bytes(size)}
+            </td>
+            <td className="hidden-on-phone" style={{ verticalAlign: 'middle' }}>
+              <Weight part={size} whole={all} />
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {layers.map(({ layer, bytes: size, tables }) => (
-            <tr key={layer}>
-              <td>{LAYERS[layer]}</td>
-              <td className="right">{tables}</td>
-              <td className="right" style={{ whiteSpace: 'nowrap' }}>
-                {bytes(size)}
-              </td>
-              <td className="hidden-on-phone" style={{ verticalAlign: 'middle' }}>
-                <Weight part={size} whole={all} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
     </div>
   )
 }
@@ -101,36 +99,31 @@ function Layers({ storage: { layers, bytes: all } }: { readonly storage: Storage
 function Tables({ storage: { tables } }: { readonly storage: Storage }) {
   const largest = tables[0]?.bytes ?? 0
   return (
-    <div className="card scroll">
-      <table className="plain">
-        <thead>
-          <tr>
-            <th>Table</th>
-            <th className="hidden-on-phone">Layer</th>
-            <th className="right">Rows, about</th>
-            <th className="right">Size</th>
-            <th className="hidden-on-phone" style={{ width: '28%' }} aria-label="Compared with the largest" />
-          </tr>
-        </thead>
-        <tbody>
-          {tables.map(({ name, layer, bytes: size, records }) => (
-            <tr key={name}>
-              <td className="mono">{name}</td>
-              <td className="quiet hidden-on-phone">{LAYERS[layer]}</td>
-              <td className="right" title={String(records)}>
-                {short(records)}
-              </td>
-              <td className="right" style={{ whiteSpace: 'nowrap' }}>
-                {bytes(size)}
-              </td>
-              <td className="hidden-on-phone" style={{ verticalAlign: 'middle' }}>
-                <Weight part={size} whole={largest} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable
+      heads={[
+        'Table',
+        { title: 'Layer', className: 'hidden-on-phone' },
+        right('Rows, about'),
+        right('Size'),
+        { className: 'hidden-on-phone', style: { width: '28%' }, 'aria-label': 'Compared with the largest' },
+      ]}
+    >
+      {tables.map(({ name, layer, bytes: size, records }) => (
+        <tr key={name}>
+          <td className="mono">{name}</td>
+          <td className="quiet hidden-on-phone">{LAYERS[layer]}</td>
+          <td className="right" title={String(records)}>
+            {short(records)}
+          </td>
+          <td className="right" style={{ whiteSpace: 'nowrap' }}>
+            {bytes(size)}
+          </td>
+          <td className="hidden-on-phone" style={{ verticalAlign: 'middle' }}>
+            <Weight part={size} whole={largest} />
+          </td>
+        </tr>
+      ))}
+    </CardTable>
   )
 }
 
@@ -151,40 +144,35 @@ function Scopes({ storage: { scopes, uncounted } }: { readonly storage: Storage 
           </span>
         </div>
       )}
-      <div className="card scroll">
-        <table className="plain">
-          <thead>
-            <tr>
-              <th>Scope</th>
-              <th>Source</th>
-              <th className="right">Raw records</th>
-              <th className="right">Size, about</th>
-              <th className="hidden-on-phone" style={{ width: '28%' }} aria-label="Compared with the largest" />
-            </tr>
-          </thead>
-          <tbody>
-            {scopes.map(({ plugin, connectionId, scopeId, scopeName, records, bytes: size }) => (
-              <tr key={`${plugin} ${connectionId} ${scopeId}`}>
-                <td className="cut" style={{ maxWidth: 320, fontWeight: 500 }} title={scopeName}>
-                  {scopeName}
-                </td>
-                <td className="quiet">
-                  {plugin}, connection {connectionId}
-                </td>
-                <td className="right" title={String(records)}>
-                  {short(records)}
-                </td>
-                <td className="right" style={{ whiteSpace: 'nowrap' }}>
-                  {bytes(size)}
-                </td>
-                <td style={{ verticalAlign: 'middle' }}>
-                  <Weight part={size} whole={largest} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <CardTable
+        heads={[
+          'Scope',
+          'Source',
+          right('Raw records'),
+          right('Size, about'),
+          { className: 'hidden-on-phone', style: { width: '28%' }, 'aria-label': 'Compared with the largest' },
+        ]}
+      >
+        {scopes.map(({ plugin, connectionId, scopeId, scopeName, records, bytes: size }) => (
+          <tr key={`${plugin} ${connectionId} ${scopeId}`}>
+            <td className="cut" style={{ maxWidth: 320, fontWeight: 500 }} title={scopeName}>
+              {scopeName}
+            </td>
+            <td className="quiet">
+              {plugin}, connection {connectionId}
+            </td>
+            <td className="right" title={String(records)}>
+              {short(records)}
+            </td>
+            <td className="right" style={{ whiteSpace: 'nowrap' }}>
+              {bytes(size)}
+            </td>
+            <td style={{ verticalAlign: 'middle' }}>
+              <Weight part={size} whole={largest} />
+            </td>
+          </tr>
+        ))}
+      </CardTable>
     </>
   )
 }

@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../api/ask.ts'
 import type { RemoteScope } from '../api/description.ts'
-import { ofSource, type Source } from '../api/sources.ts'
+import type { Source } from '../api/sources.ts'
 import { counted, plural } from '../parts/words.ts'
 import { refreshConnections } from './asked.ts'
 import { ScopePicker } from './scope-picker.tsx'
@@ -21,8 +21,8 @@ const AT_ONCE = 500
 export async function putScopes(plugin: string, connectionId: number, chosen: readonly RemoteScope[]): Promise<void> {
   for (let begin = 0; begin < chosen.length; begin += AT_ONCE) {
     const data = chosen.slice(begin, begin + AT_ONCE).map((scope) => scope.data as Readonly<Record<string, never>>)
-    await ask(ofSource('PUT /plugins/github/connections/{connectionId}/scopes', plugin), {
-      path: { connectionId },
+    await ask('PUT /plugins/{plugin}/connections/{connectionId}/scopes', {
+      path: { plugin, connectionId },
       body: { data },
     })
   }

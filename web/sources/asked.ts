@@ -2,18 +2,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { type AnswerTo, ask } from '../api/ask.ts'
 import { question, refresh } from '../api/queries.ts'
-import { askedSources, ofSource } from '../api/sources.ts'
+import { askedSources } from '../api/sources.ts'
 
 export type ConnectionOverview = AnswerTo<'GET /v1/connections'>[number]
 export type ListedScope = AnswerTo<'GET /v1/connections/{plugin}/{connectionId}/scopes'>['scopes'][number]
 
-/** Fields that all connections have; the other fields depend on the source. */
-export interface Connection extends Readonly<Record<string, unknown>> {
-  readonly id: number
-  readonly name: string
-  readonly updatedAt: string
-  readonly problem?: { readonly message: string }
-}
+export type Connection = AnswerTo<'GET /plugins/{plugin}/connections/{connectionId}'>
 
 export function useSource(plugin: string) {
   const sources = useQuery(askedSources)
@@ -21,7 +15,7 @@ export function useSource(plugin: string) {
 }
 
 export const connectionQuestion = (plugin: string, connectionId: number) =>
-  question(ofSource('GET /plugins/github/connections/{connectionId}', plugin), { path: { connectionId } })
+  question('GET /plugins/{plugin}/connections/{connectionId}', { path: { plugin, connectionId } })
 
 const PAGE_SIZE = 1000
 
@@ -59,9 +53,9 @@ export const refreshConnections = (plugin: string) =>
   refresh(
     'GET /v1/connections',
     'GET /v1/connections/{plugin}/{connectionId}/scopes',
-    ofSource('GET /plugins/github/connections', plugin) as never,
-    ofSource('GET /plugins/github/connections/{connectionId}', plugin),
-    ofSource('GET /plugins/github/connections/{connectionId}/scopes', plugin),
+    'GET /plugins/{plugin}/connections',
+    'GET /plugins/{plugin}/connections/{connectionId}',
+    'GET /plugins/{plugin}/connections/{connectionId}/scopes',
   )
 
 /** The result of a connection test; which fields it has depends on the source. */
@@ -82,10 +76,10 @@ export interface TokenResult {
 }
 
 export const testStored = (plugin: string, connectionId: number, changes: Readonly<Record<string, unknown>> = {}) =>
-  ask(ofSource('POST /plugins/github/connections/{connectionId}/test', plugin), {
-    path: { connectionId },
+  ask('POST /plugins/{plugin}/connections/{connectionId}/test', {
+    path: { plugin, connectionId },
     body: changes,
   }) as Promise<TestResult>
 
 export const testUnsaved = (plugin: string, values: Readonly<Record<string, unknown>>) =>
-  ask(ofSource('POST /plugins/github/test', plugin), { body: values }) as Promise<TestResult>
+  ask('POST /plugins/{plugin}/test', { path: { plugin }, body: values }) as Promise<TestResult>

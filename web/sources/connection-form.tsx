@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useId, useState } from 'react'
 import { ask } from '../api/ask.ts'
 import type { SettingField as Field } from '../api/description.ts'
-import { ofSource, type Source } from '../api/sources.ts'
+import type { Source } from '../api/sources.ts'
 import { useSave } from '../parts/conflict.tsx'
 import { useDraft } from '../parts/draft.ts'
 import { FieldInput, fieldOf, WithCode } from '../parts/fields.tsx'
@@ -114,18 +114,19 @@ function Form({ source, connection, onSaved }: FormProps) {
   }
   const create = useMutation({
     mutationFn: () =>
-      ask(ofSource('POST /plugins/github/connections', plugin), {
+      ask('POST /plugins/{plugin}/connections', {
+        path: { plugin },
         body: { ...sent, name: String(values.name) },
-      }) as Promise<unknown>,
-    onSuccess: (stored) => void saved(stored as Connection),
+      }),
+    onSuccess: (stored) => void saved(stored),
   })
   const update = useSave<Connection>({
     send: (changes, header) =>
-      ask(ofSource('PATCH /plugins/github/connections/{connectionId}', plugin), {
-        path: { connectionId: seen?.id ?? 0 },
+      ask('PATCH /plugins/{plugin}/connections/{connectionId}', {
+        path: { plugin, connectionId: seen?.id ?? 0 },
         header,
         body: changes,
-      }) as Promise<unknown> as Promise<Connection>,
+      }),
     labels: { name: 'Name', ...Object.fromEntries(used.map(([name, { label }]) => [name, label])) },
     show: (name, value) => shownValue(fields[name], value),
     onSaved: (stored) => void saved(stored),

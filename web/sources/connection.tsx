@@ -34,7 +34,7 @@ export function ConnectionPage() {
 
   const isGone = connection.error instanceof Refused && connection.error.status === 404
   if (isGone || (sources.data && !source)) return <Gone hadDrawer={Boolean(edit || add)} />
-  const stored = connection.data as Connection | undefined
+  const stored = connection.data
   return (
     <Page
       title={stored?.name ?? ' '}

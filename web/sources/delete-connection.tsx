@@ -4,7 +4,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { ask, Refused } from '../api/ask.ts'
 import { question, refresh } from '../api/queries.ts'
-import { ofSource, type Source } from '../api/sources.ts'
+import type { Source } from '../api/sources.ts'
 import { counted, plural } from '../parts/words.ts'
 import type { Connection } from './asked.ts'
 
@@ -24,13 +24,13 @@ export function DeleteConnection({ source, connection: { id, name }, onClose }: 
   const { plugin, title, scope } = source
   const navigate = useNavigate()
   const configs = useQuery(
-    question(ofSource('GET /plugins/github/connections/{connectionId}/scope-configs', plugin), {
-      path: { connectionId: id },
+    question('GET /plugins/{plugin}/connections/{connectionId}/scope-configs', {
+      path: { plugin, connectionId: id },
     }),
   )
   const deletion = useMutation({
     mutationFn: () =>
-      ask(ofSource('DELETE /plugins/github/connections/{connectionId}', plugin), { path: { connectionId: id } }),
+      ask('DELETE /plugins/{plugin}/connections/{connectionId}', { path: { plugin, connectionId: id } }),
     onSuccess: async () => {
       await navigate({ to: '/sources' })
       await refresh('GET /v1/connections')

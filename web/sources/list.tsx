@@ -5,6 +5,7 @@ import { question } from '../api/queries.ts'
 import { askedSources, type Source } from '../api/sources.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Empty, Page } from '../parts/parts.tsx'
+import { CardTable, right } from '../parts/table.tsx'
 import { count } from '../parts/words.ts'
 import type { ConnectionOverview } from './asked.ts'
 import { ConnectionState, LastRun, RequestsLeft } from './connection-state.tsx'
@@ -112,55 +113,42 @@ function Connections({ all, words }: { readonly all: readonly ConnectionOverview
   if (rows.length === 0)
     return <Empty title={`No connection is called “${words}”`}>Names, sources and addresses are searched.</Empty>
   return (
-    <div className="card scroll">
-      <table className="plain stacked">
-        <thead>
-          <tr>
-            <th>Connection</th>
-            <th>State</th>
-            <th className="right">Scopes</th>
-            <th className="right">Requests left</th>
-            <th>Last run</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={`${row.plugin} ${row.id}`}>
-              <td style={{ maxWidth: 360 }}>
-                <Link
-                  to="/sources/$plugin/$id"
-                  params={{ plugin: row.plugin, id: String(row.id) }}
-                  className="cut"
-                  style={{ display: 'block', fontWeight: 500 }}
-                  title={row.name}
-                >
-                  <bdi>{row.name}</bdi>
-                </Link>
-                <span className="small quiet cut" style={{ display: 'block' }} title={row.endpoint}>
-                  {row.title} · {row.endpoint}
-                </span>
-              </td>
-              <td style={{ maxWidth: 320 }}>
-                <ConnectionState of={row} />
-                {row.failure !== null && (
-                  <span className="small bad two-lines" title={row.failure}>
-                    {row.failure}
-                  </span>
-                )}
-              </td>
-              <td className="right" data-label="Scopes">
-                {row.scopes === 0 ? <span className="faint">none</span> : count(row.scopes)}
-              </td>
-              <td className="right" data-label="Requests left">
-                <RequestsLeft of={row} />
-              </td>
-              <td data-label="Last run">
-                <LastRun of={row} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable className="stacked" heads={['Connection', 'State', right('Scopes'), right('Requests left'), 'Last run']}>
+      {rows.map((row) => (
+        <tr key={`${row.plugin} ${row.id}`}>
+          <td style={{ maxWidth: 360 }}>
+            <Link
+              to="/sources/$plugin/$id"
+              params={{ plugin: row.plugin, id: String(row.id) }}
+              className="cut"
+              style={{ display: 'block', fontWeight: 500 }}
+              title={row.name}
+            >
+              <bdi>{row.name}</bdi>
+            </Link>
+            <span className="small quiet cut" style={{ display: 'block' }} title={row.endpoint}>
+              {row.title} · {row.endpoint}
+            </span>
+          </td>
+          <td style={{ maxWidth: 320 }}>
+            <ConnectionState of={row} />
+            {row.failure !== null && (
+              <span className="small bad two-lines" title={row.failure}>
+                {row.failure}
+              </span>
+            )}
+          </td>
+          <td className="right" data-label="Scopes">
+            {row.scopes === 0 ? <span className="faint">none</span> : count(row.scopes)}
+          </td>
+          <td className="right" data-label="Requests left">
+            <RequestsLeft of={row} />
+          </td>
+          <td data-label="Last run">
+            <LastRun of={row} />
+          </td>
+        </tr>
+      ))}
+    </CardTable>
   )
 }

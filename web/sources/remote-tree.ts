@@ -2,7 +2,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { ask } from '../api/ask.ts'
 import type { RemoteScope } from '../api/description.ts'
-import { ofSource } from '../api/sources.ts'
 
 export interface Branch {
   readonly entries: readonly RemoteScope[]
@@ -50,9 +49,9 @@ export function useRemoteTree(plugin: string, connectionId: number): RemoteTree 
         try {
           for (let pages = 0; pages < MOST_PAGES; pages++) {
             const { children, nextPageToken } = await ask(
-              ofSource('GET /plugins/github/connections/{connectionId}/remote-scopes', plugin),
+              'GET /plugins/{plugin}/connections/{connectionId}/remote-scopes',
               {
-                path: { connectionId },
+                path: { plugin, connectionId },
                 query: {
                   ...(group !== ROOT && { groupId: group }),
                   ...(reading.pageToken && { pageToken: reading.pageToken }),

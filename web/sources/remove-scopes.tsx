@@ -3,7 +3,7 @@ import { useMutation, useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
-import { ofSource, type Source } from '../api/sources.ts'
+import type { Source } from '../api/sources.ts'
 import { count, counted, plural } from '../parts/words.ts'
 import { type ListedScope, refreshConnections } from './asked.ts'
 
@@ -44,8 +44,8 @@ export function RemoveScopes({ source, connectionId, scopes, onClose }: RemoveSc
     mutationFn: async () => {
       const refused: Refusal[] = []
       for (const [index, scope] of scopes.entries()) {
-        await ask(ofSource('DELETE /plugins/github/connections/{connectionId}/scopes/{scopeId}', plugin), {
-          path: { connectionId, scopeId: scope.id },
+        await ask('DELETE /plugins/{plugin}/connections/{connectionId}/scopes/{scopeId}', {
+          path: { plugin, connectionId, scopeId: scope.id },
           query: dataOnly ? { delete_data_only: 'true' } : {},
         }).catch(({ message }: Error) => refused.push({ scope, message }))
         setDone(index + 1)

@@ -4,7 +4,6 @@ import { useMutation } from '@tanstack/react-query'
 import { type ClipboardEvent, useDeferredValue, useMemo, useState } from 'react'
 import { ask } from '../api/ask.ts'
 import type { RemoteScope } from '../api/description.ts'
-import { ofSource } from '../api/sources.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { count, counted } from '../parts/words.ts'
 import { type Choice, HEIGHT } from './choice.ts'
@@ -207,8 +206,8 @@ function Elsewhere({ words, choice }: { readonly words: string; readonly choice:
   const { source, connectionId } = choice
   const search = useMutation({
     mutationFn: (asked: string) =>
-      ask(ofSource('GET /plugins/github/connections/{connectionId}/search-remote-scopes', source.plugin), {
-        path: { connectionId },
+      ask('GET /plugins/{plugin}/connections/{connectionId}/search-remote-scopes', {
+        path: { plugin: source.plugin, connectionId },
         query: { search: asked, pageSize: FOUND },
       }),
   })

@@ -3,7 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../api/ask.ts'
 import { refresh } from '../api/queries.ts'
-import { ofSource, type Source } from '../api/sources.ts'
+import type { Source } from '../api/sources.ts'
 import { useDraft } from '../parts/draft.ts'
 import { Asked, Page } from '../parts/parts.tsx'
 import type { ConnectionOverview } from '../sources/asked.ts'
@@ -35,7 +35,7 @@ export function RulesStep(props: RulesStepProps) {
     ...configQuestion(connection.plugin, connection.id, configId ?? 0),
     enabled: configId !== undefined,
   })
-  const config = stored.data as unknown as RuleConfig | undefined
+  const config = stored.data
   if (names.isPending || (configId !== undefined && !config))
     return (
       <Page title="What counts as what?" says={`Looking at what ${connection.name} has…`}>
@@ -61,32 +61,29 @@ function Form({ way, source, connection, names, config, onDone }: FormProps) {
   )
   const save = useMutation({
     mutationFn: async () => {
-      const path = { connectionId }
+      const path = { plugin, connectionId }
       const body = sendable(source, values)
       const bare = way.scopes.filter(({ scopeConfigId }) => scopeConfigId === null)
       const { id } = config
-        ? await ask(
-            ofSource('PATCH /plugins/github/connections/{connectionId}/scope-configs/{scopeConfigId}', plugin),
-            {
-              path: { ...path, scopeConfigId: config.id },
-              header: { 'if-match': `"${config.updatedAt}"` },
-              body,
-            },
-          )
-        : await ask(ofSource('POST /plugins/github/connections/{connectionId}/scope-configs', plugin), {
+        ? await ask('PATCH /plugins/{plugin}/connections/{connectionId}/scope-configs/{scopeConfigId}', {
+            path: { ...path, scopeConfigId: config.id },
+            header: { 'if-match': `"${config.updatedAt}"` },
+            body,
+          })
+        : await ask('POST /plugins/{plugin}/connections/{connectionId}/scope-configs', {
             path,
             body: { ...body, name: `Rules of ${connection.name}` },
           })
       for (const { id: scopeId } of bare) {
-        await ask(ofSource('PATCH /plugins/github/connections/{connectionId}/scopes/{scopeId}', plugin), {
+        await ask('PATCH /plugins/{plugin}/connections/{connectionId}/scopes/{scopeId}', {
           path: { ...path, scopeId },
           body: { scopeConfigId: id },
         })
       }
       await refresh(
         'GET /v1/connections/{plugin}/{connectionId}/scopes',
-        ofSource('GET /plugins/github/connections/{connectionId}/scope-configs', plugin),
-        ofSource('GET /plugins/github/connections/{connectionId}/scope-configs/{scopeConfigId}', plugin),
+        'GET /plugins/{plugin}/connections/{connectionId}/scope-configs',
+        'GET /plugins/{plugin}/connections/{connectionId}/scope-configs/{scopeConfigId}',
       )
     },
     onSuccess: () => {

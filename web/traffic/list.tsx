@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { question } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Empty, Moment, Page } from '../parts/parts.tsx'
+import { CardTable } from '../parts/table.tsx'
 import { Split, StateTag, type Switch, stepText, useStatus } from './describe.tsx'
 
 const EVERY_MS = 5_000
@@ -32,24 +33,11 @@ export function TrafficList() {
               <code className="mono">npx weir traffic prepare</code>.
             </Empty>
           ) : (
-            <div className="card scroll">
-              <table className="plain switches">
-                <thead>
-                  <tr>
-                    <th>Switch</th>
-                    <th>State</th>
-                    <th>Traffic now</th>
-                    <th>Step</th>
-                    <th>Changed</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {all.map((each) => (
-                    <Row key={each.id} of={each} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <CardTable className="switches" heads={['Switch', 'State', 'Traffic now', 'Step', 'Changed']}>
+              {all.map((each) => (
+                <Row key={each.id} of={each} />
+              ))}
+            </CardTable>
           )
         }
       </Asked>

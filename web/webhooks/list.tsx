@@ -5,6 +5,7 @@ import { ask } from '../api/ask.ts'
 import { question, refresh } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Empty, Moment, Page } from '../parts/parts.tsx'
+import { CardTable } from '../parts/table.tsx'
 import { keepKey } from './fresh-keys.ts'
 import { NameForm } from './name-form.tsx'
 
@@ -45,44 +46,33 @@ export function WebhookList() {
               get the line, with a key that works, as soon as the webhook is there.
             </Empty>
           ) : (
-            <div className="card scroll">
-              <table className="plain">
-                <thead>
-                  <tr>
-                    <th>Webhook</th>
-                    <th>Key</th>
-                    <th>Created</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {all.map(({ id, name, apiKey, createdAt }) => (
-                    <tr key={id}>
-                      <td style={{ maxWidth: 420 }}>
-                        <Link
-                          to="/sources/webhooks/$id"
-                          params={{ id: String(id) }}
-                          className="cut"
-                          style={{ display: 'block', fontWeight: 500 }}
-                          title={name}
-                        >
-                          {name}
-                        </Link>
-                      </td>
-                      <td>
-                        {apiKey ? (
-                          <span className="quiet">{apiKey.name}</span>
-                        ) : (
-                          <span className="tag attention">none</span>
-                        )}
-                      </td>
-                      <td>
-                        <Moment at={createdAt} />
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <CardTable heads={['Webhook', 'Key', 'Created']}>
+              {all.map(({ id, name, apiKey, createdAt }) => (
+                <tr key={id}>
+                  <td style={{ maxWidth: 420 }}>
+                    <Link
+                      to="/sources/webhooks/$id"
+                      params={{ id: String(id) }}
+                      className="cut"
+                      style={{ display: 'block', fontWeight: 500 }}
+                      title={name}
+                    >
+                      {name}
+                    </Link>
+                  </td>
+                  <td>
+                    {apiKey ? (
+                      <span className="quiet">{apiKey.name}</span>
+                    ) : (
+                      <span className="tag attention">none</span>
+                    )}
+                  </td>
+                  <td>
+                    <Moment at={createdAt} />
+                  </td>
+                </tr>
+              ))}
+            </CardTable>
           )
         }
       </Asked>

@@ -2,9 +2,11 @@
 
 import { randomInt } from 'node:crypto'
 import { type Expression, type SqlBool, sql } from 'kysely'
+import { z } from 'zod'
 import { pathMatcher } from '../../basics/user-patterns.ts'
-import type { Grant, Role } from '../../config/config.ts'
+import { type Grant, ROLES, type Role } from '../../config/config.ts'
 import { type Actor, recordChange } from '../../control-plane/audit/record.ts'
+import { shownColumns } from '../../control-plane/shown-columns.ts'
 import type { Listed, Paged, QueryOf } from '../../control-plane/store.ts'
 import {
   deleteRows,
@@ -26,20 +28,19 @@ import { apiKeyRoles, apiKeys } from '../../system/access.ts'
 import type { User } from './identity.ts'
 import { EVERYTHING } from './roles.ts'
 
-export interface ApiKey {
-  readonly id: number
-  readonly name: string
-  readonly allowedPath: string
-  readonly expiredAt: Date | null
-  readonly type: string
-  readonly extra: string
-  /** Set only if the key was created with a role. Other keys may do everything on the paths that they allow. */
-  readonly role?: Role
-  /** Projects in which the role applies; left out: all projects. */
-  readonly projects?: readonly string[]
-  /** The key in plain text: only in the answer that creates or renews it, never again. */
-  readonly apiKey?: string
-}
+export const apiKey = z
+  .object(shownColumns(apiKeys))
+  .extend({
+    /** In plain text: only in the answer that creates or renews the key, never again. */
+    apiKey: z.string().optional(),
+    role: z.enum(ROLES).optional().meta({ description: 'Left out: everything that its paths allow.' }),
+    projects: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'The projects that the role applies to. Left out: all.' }),
+  })
+  .meta({ id: 'ApiKey' })
+export type ApiKey = z.infer<typeof apiKey>
 interface NewApiKey {
   readonly name: string
   readonly type: string
@@ -89,7 +90,7 @@ async function withRoles(queries: Queries, rows: readonly RowOf<typeof apiKeys>[
 function publicKey(row: Row): ApiKey {
   const { role, projects } = row
   const { apiKey: _digest, ...key } = publicRow(apiKeys, row)
-  return { ...key, ...(role && { role }), ...(projects.length > 0 && { projects }) } as unknown as ApiKey
+  return { ...key, ...(role && { role: role as Role }), ...(projects.length > 0 && { projects: [...projects] }) }
 }
 
 function grantsOf({ role, projects }: Row): readonly Grant[] {

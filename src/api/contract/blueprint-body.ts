@@ -45,39 +45,32 @@ const mode = z.enum(['NORMAL', 'ADVANCED'])
 /** Fields that are shown and cannot be set. Requests may contain them, since records are often sent back whole. */
 export const READ_ONLY = ['id', 'createdAt', 'updatedAt', 'settings', 'problem']
 
-export const blueprintFields = {
-  name: nullAsAbsent(text),
-  projectName: nullAsAbsent(text),
-  mode: nullAsAbsent(mode),
-  plan: nullAsAbsent(planBody),
-  enable: nullAsAbsent(flag),
-  cronConfig: nullAsAbsent(text),
-  isManual: nullAsAbsent(flag),
-  beforePlan: nullAsAbsent(planBody),
-  afterPlan: nullAsAbsent(planBody),
-  labels: nullAsAbsent(labels),
-  connections: nullAsAbsent(z.array(connection)),
-  priority: nullAsAbsent(whole),
-  skipOnFail: nullAsAbsent(flag),
-  timeAfter: nullAsAbsent(moment),
-  skipCollectors: nullAsAbsent(flag),
-  fullSync: nullAsAbsent(flag),
+/** How a field is given to a new blueprint, and in a change, where null resets it. */
+const settable = <Schema extends z.ZodType, Empty>(schema: Schema, empty: Empty) => ({
+  given: nullAsAbsent(schema),
+  changed: change(schema, empty),
+})
+const FIELDS = {
+  name: settable(text, ''),
+  projectName: settable(text, ''),
+  mode: settable(mode, undefined),
+  plan: settable(planBody, []),
+  enable: settable(flag, false),
+  cronConfig: settable(text, ''),
+  isManual: settable(flag, false),
+  beforePlan: settable(planBody, null),
+  afterPlan: settable(planBody, null),
+  labels: settable(labels, []),
+  connections: settable(z.array(connection), []),
+  priority: settable(whole, 0),
+  skipOnFail: settable(flag, false),
+  timeAfter: settable(moment, null),
+  skipCollectors: settable(flag, false),
+  fullSync: settable(flag, false),
 }
-export const blueprintChanges = {
-  name: change(text, ''),
-  projectName: change(text, ''),
-  mode: nullAsAbsent(mode),
-  plan: change(planBody, []),
-  enable: change(flag, false),
-  cronConfig: change(text, ''),
-  isManual: change(flag, false),
-  beforePlan: change(planBody, null),
-  afterPlan: change(planBody, null),
-  labels: change(labels, []),
-  connections: change(z.array(connection), []),
-  priority: change(whole, 0),
-  skipOnFail: change(flag, false),
-  timeAfter: change(moment, null),
-  skipCollectors: change(flag, false),
-  fullSync: change(flag, false),
-}
+const fieldsAs = <Way extends 'given' | 'changed'>(way: Way) =>
+  Object.fromEntries(Object.entries(FIELDS).map(([name, field]) => [name, field[way]])) as {
+    [Name in keyof typeof FIELDS]: (typeof FIELDS)[Name][Way]
+  }
+export const blueprintFields = fieldsAs('given')
+export const blueprintChanges = fieldsAs('changed')

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { sharedDashboardRecord, values } from '../../control-plane/dashboards/shared-dashboards.ts'
 import { type AnnotationKind, KINDS, MOST_ANNOTATIONS } from '../../dashboards/annotations.ts'
 import { bounded, moment } from '../../plugin-kit/spec/request-values.ts'
 import { time, timeOrNull } from './common.ts'
@@ -66,9 +67,6 @@ export const templateRecord = z.record(z.string(), z.any()).meta({ description: 
 export const panelName = dashboardName.extend({ panel: z.string().max(100) })
 export const variableName = dashboardName.extend({ variable: z.string().max(100) })
 
-const values = z
-  .record(bounded(50), z.union([bounded(500), z.array(bounded(500)).max(500)]))
-  .meta({ description: 'The chosen values, by variable name.' })
 const chosenValues = z
   .string()
   .max(20_000)
@@ -102,36 +100,18 @@ export const rowsRecord = z.object({
 })
 
 const width = z.union([z.literal(6), z.literal(8), z.literal(12), z.literal(16), z.literal(24)])
-const ownPanel = z.object({
+const ownPanel = z.strictObject({
   dashboard: bounded(100),
   panel: bounded(100),
   width: width.meta({ description: 'Of 24.' }),
 })
-const ownFields = {
+const ownFields = z.strictObject({
   title: bounded(100).trim().min(1, 'must not be empty'),
   question: bounded(255).trim().meta({ description: 'What it answers, in a sentence.' }),
-  panels: z.array(ownPanel.strict()).max(60).meta({ description: 'In the order in which they are shown.' }),
-}
-export const newOwnDashboard = z.strictObject({
-  title: ownFields.title,
-  question: ownFields.question.optional(),
-  panels: ownFields.panels.optional(),
+  panels: z.array(ownPanel).max(60).meta({ description: 'In the order in which they are shown.' }),
 })
-export const ownDashboardChanges = z.strictObject({
-  title: ownFields.title.optional(),
-  question: ownFields.question.optional(),
-  panels: ownFields.panels.optional(),
-})
-export const ownDashboardRecord = z.object({
-  id: z.int(),
-  name: z.string().meta({ description: 'Its name below /v1/dashboards.' }),
-  title: z.string(),
-  question: z.string(),
-  panels: z.array(z.object({ dashboard: z.string(), panel: z.string(), width: z.int() })),
-  maker: z.string(),
-  createdAt: time,
-  updatedAt: time,
-})
+export const newOwnDashboard = ownFields.partial({ question: true, panels: true })
+export const ownDashboardChanges = ownFields.partial()
 
 export const newSharedDashboard = z.strictObject({
   dashboard: bounded(100),
@@ -141,17 +121,6 @@ export const newSharedDashboard = z.strictObject({
     .meta({ description: 'A relative range stays relative: the link always shows current data.' }),
   to: end.default('now'),
   expiresAt: moment.nullable().default(null),
-})
-export const sharedDashboardRecord = z.object({
-  id: z.int(),
-  dashboard: z.string(),
-  title: z.string(),
-  values,
-  from: z.string(),
-  to: z.string(),
-  maker: z.string(),
-  expiresAt: timeOrNull,
-  createdAt: time,
 })
 export const freshSharedDashboard = sharedDashboardRecord.extend({
   token: z.string().meta({ description: 'The page is at /shared/TOKEN. Shown once.' }),

@@ -1,11 +1,11 @@
 /** The stable contract of the metrics: additive within /v1. */
 import { z } from 'zod'
 import { LONGEST_PROJECT_NAME } from '../../control-plane/projects/projects.ts'
+import { assumption } from '../../control-plane/records.ts'
 import { READINGS, REASONS } from '../../metrics/metric.ts'
 import { LONGEST_WORD, MOST_CATEGORIES, POLICIES } from '../../metrics/policy/policy.ts'
 import { bounded, endOfRange, example, moment } from '../../plugin-kit/spec/request-values.ts'
 import { paging } from './common.ts'
-import { assumption } from './records.ts'
 import { rolloutCounting, rolloutRecord } from './rollouts.ts'
 
 const reasons = Object.keys(REASONS) as [keyof typeof REASONS, ...(keyof typeof REASONS)[]]

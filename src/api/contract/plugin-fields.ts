@@ -2,13 +2,14 @@
 
 import { z } from 'zod'
 import { byName } from '../../basics/by-name.ts'
+import { problem } from '../../control-plane/records.ts'
+import { shownColumns } from '../../control-plane/shown-columns.ts'
 import { publicName } from '../../control-plane/store.ts'
 import type { AnyTable, Column } from '../../database/table.ts'
 import { FIELD_KINDS } from '../../plugin-kit/spec/field-kinds.ts'
 import type { Field, Fields } from '../../plugin-kit/spec/fields.ts'
 import { anyText, bounded, example, LONGEST, respell } from '../../plugin-kit/spec/request-values.ts'
-import { time, timeOrNull } from './common.ts'
-import { problem } from './records.ts'
+import { time } from './common.ts'
 
 const LONGEST_NAME = 255
 const anyWhole = z.union([z.number(), z.string()])
@@ -81,19 +82,8 @@ export const scopeConfigAnswer = (fields: Fields) =>
     ...answerFields(fields),
   })
 
-const COLUMN: Record<Column['kind'], z.ZodType> = {
-  string: z.string(),
-  text: z.string(),
-  integer: z.int(),
-  // Text from 2^53 on: most readers would turn the number into another one.
-  bigint: z.union([z.int(), z.string().regex(/^-?\d{16,19}$/)]),
-  double: z.number(),
-  boolean: z.boolean(),
-  timestamp: timeOrNull,
-  date: timeOrNull,
-  json: z.any(),
-  bytes: z.any(),
-}
+/** Text from 2^53 on: most readers would turn the number into another one. */
+const anyBigint = z.union([z.int(), z.string().regex(/^-?\d{16,19}$/)])
 const SENT_COLUMN: Partial<Record<Column['kind'], z.ZodType>> = {
   timestamp: z.string(),
   date: z.string(),
@@ -104,10 +94,8 @@ const SENT_COLUMN: Partial<Record<Column['kind'], z.ZodType>> = {
 }
 const columnsOf = ({ names, columns }: AnyTable) => names.map((name) => [publicName(name), columns[name]] as const)
 
-export function scopeAnswer(table: AnyTable) {
-  const shape = Object.fromEntries(columnsOf(table).map(([name, { kind }]) => [name, COLUMN[kind as Column['kind']]]))
-  return z.looseObject({ ...shape, scopeConfigId: z.int().optional() })
-}
+export const scopeAnswer = (table: AnyTable) =>
+  z.looseObject({ ...shownColumns(table, anyBigint), scopeConfigId: z.int().optional() })
 /** The smallest body that creates a scope. */
 export const exampleScope = ({ names, columns, keys }: AnyTable, options: readonly string[]): object =>
   Object.fromEntries(

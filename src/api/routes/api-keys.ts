@@ -10,11 +10,10 @@ import {
   pathPattern,
   text,
 } from '../../plugin-kit/spec/request-values.ts'
-import { apiKeyService } from '../access/api-keys.ts'
+import { apiKey, apiKeyService } from '../access/api-keys.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { answers, paging, success } from '../contract/common.ts'
-import { apiKey } from '../contract/records.ts'
 import { done } from '../envelope.ts'
 
 const tags = ['API keys']

@@ -1,29 +1,20 @@
 import { z } from 'zod'
 import { auditLines, chosen } from '../../control-plane/audit/export.ts'
 import { ACTIONS } from '../../control-plane/audit/record.ts'
+import { shownColumns } from '../../control-plane/shown-columns.ts'
 import { publicRow, selectPage } from '../../control-plane/store.ts'
 import { id } from '../../plugin-kit/spec/request-values.ts'
 import { auditEntries } from '../../system/access.ts'
 import type { Routes } from '../api.ts'
-import { answers, paging, streams, time } from '../contract/common.ts'
+import { answers, paging, streams } from '../contract/common.ts'
 import { inTurns } from '../stream.ts'
 
 export const auditRoutes: Routes = (api, { database }) => {
-  const entry = z.object({
-    id: z.int(),
+  const entry = z.object(shownColumns(auditEntries)).extend({
     actorId: z
       .string()
       .meta({ description: 'Who, as an id that never changes: token:NAME, PROVIDER:SUBJECT, api-key:ID, …' }),
-    actor: z.string(),
-    actorEmail: z.string(),
-    address: z.string(),
     action: z.enum(ACTIONS),
-    subject: z.string(),
-    subjectKey: z.string(),
-    stateBefore: z.any(),
-    stateAfter: z.any(),
-    createdAt: time,
-    updatedAt: time,
   })
   const filter = {
     actorId: z.string().optional(),

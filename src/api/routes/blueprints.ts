@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { BlueprintChanges, NewBlueprint } from '../../control-plane/records.ts'
+import { blueprint, pipeline, planPreview } from '../../control-plane/records.ts'
 import {
   body,
   example,
@@ -15,7 +16,6 @@ import { allowedTo } from '../access/own-parts.ts'
 import { inTurn, type Routes } from '../api.ts'
 import { blueprintChanges, blueprintFields, EXAMPLE_PLAN, READ_ONLY } from '../contract/blueprint-body.ts'
 import { answers, paging, success } from '../contract/common.ts'
-import { blueprint, pipeline, planPreview } from '../contract/records.ts'
 import { unlessChanged } from '../contract/seen.ts'
 import { done } from '../envelope.ts'
 import { pipelineFilter } from './pipelines.ts'

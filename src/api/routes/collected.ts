@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { collectedElsewhere } from '../../control-plane/projects/collected-elsewhere.ts'
 import { lacksOf } from '../../control-plane/projects/partial-data.ts'
+import { pipeline, quarantined, receipt } from '../../control-plane/records.ts'
 import { bounded, wholeNumber } from '../../plugin-kit/spec/request-values.ts'
 import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { plain } from '../api.ts'
 import { collectedBy } from '../contract/collected-by.ts'
-import { answers, paging, time, timeOrNull } from '../contract/common.ts'
-import { pipeline } from '../contract/records.ts'
+import { answers, paging } from '../contract/common.ts'
 import { requireProject } from '../metric-filter.ts'
 
 const tags = ['collected']
@@ -25,54 +25,6 @@ const driven = z.union([
   z.strictObject({ project: word }),
   z.strictObject({ plugin: word, connectionId, scopeId: word }),
 ])
-
-const ofScope = {
-  source: z.string().meta({ description: 'Whose connection it is of.' }),
-  plugin: z.string().meta({ description: 'What collected it: another may stand in for the source.' }),
-  connectionId: z.int(),
-  scopeId: z.string(),
-  scopeName: z.string(),
-  subtask: z.string(),
-  rawTable: z.string(),
-  createdAt: time,
-  updatedAt: time,
-}
-const gap = z
-  .object({
-    kind: z.enum(['count', 'lost', 'capped']).meta({
-      description:
-        'count: the source reports more records than it sent; lost: it refused the list; capped: it does not list any more',
-    }),
-    address: z.string(),
-    status: z.int().nullable(),
-    reason: z.string(),
-    input: z.any().meta({ description: 'What the list was asked for, where there are many.' }),
-    since: timeOrNull,
-    missing: z.int().nullable(),
-    attempts: z.int().meta({ description: 'How many runs asked without success.' }),
-    isAskedAgain: z.boolean().meta({ description: 'Whether the next run asks for it.' }),
-  })
-  .meta({ id: 'Gap', description: 'Data that the source has and a collection did not get.' })
-const receipt = z
-  .object({
-    ...ofScope,
-    status: z.enum(['complete', 'gap', 'failed']),
-    message: z.string(),
-    expected: z.int().nullable().meta({ description: 'Null where the source does not say how much there is.' }),
-    received: z.int(),
-    stored: z.int(),
-    since: timeOrNull,
-    until: timeOrNull,
-    requests: z.int(),
-    countedRequests: z.int(),
-    lastSuccessAt: timeOrNull,
-    tellsIncidents: z.boolean().meta({ description: 'The list holds incidents and nothing else.' }),
-    gaps: z.array(gap),
-  })
-  .meta({ id: 'Receipt', description: 'What the last collection of a list asked for, and what came.' })
-const quarantined = z
-  .object({ ...ofScope, rawId: z.int(), recordKey: z.string(), entity: z.string(), reason: z.string() })
-  .meta({ id: 'QuarantinedRecord', description: 'A record that could not be used, and why.' })
 
 const lack = z.object({
   kind: z.enum(['history', 'run']).meta({

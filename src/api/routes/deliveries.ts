@@ -12,15 +12,15 @@ import {
   type SentTo,
   WHOLE,
 } from '../../control-plane/connections/deliveries.ts'
+import { shownColumns } from '../../control-plane/shown-columns.ts'
 import { equalTo, publicRow, type QueryOf, selectPage } from '../../control-plane/store.ts'
-import type { RawRecord } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
 import type { SentDelivery } from '../../plugin-kit/spec/deliveries.ts'
 import { body, id } from '../../plugin-kit/spec/request-values.ts'
 import { webhookDeliveries } from '../../system/deliveries.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { answers, paging, success, time, timeOrNull } from '../contract/common.ts'
+import { answers, paging, success, timeOrNull } from '../contract/common.ts'
 import { done } from '../envelope.ts'
 import { readSentDelivery } from '../read-delivery.ts'
 
@@ -29,30 +29,25 @@ const DELIVERIES = '/v1/plugins/:plugin/connections/:connectionId/deliveries'
 const params = z.object({ plugin: z.string().max(60), connectionId: id })
 type Params = z.infer<typeof params>
 
-const delivery = z.object({
-  id: z.int(),
-  plugin: z.string(),
-  connectionId: z.int(),
-  kind: z.string().meta({ description: "The source's name of the event." }),
-  deliveryId: z.string().meta({ description: 'By which the source knows it.' }),
-  scope: z.string().meta({ description: 'What it is about, by the name that the source gives it.' }),
-  state: z.enum(['waiting', 'applied', 'ignored', 'refused', 'failed']),
-  effect: z.string().meta({ description: 'What it changed, or why nothing.' }),
-  isReplayable: z.boolean().meta({ description: 'Whether it is kept whole, so that it can be applied again.' }),
-  path: z.string(),
-  sender: z.string(),
-  address: z.string(),
-  status: z.int().meta({ description: 'Status of the answer; below 300 the delivery was accepted.' }),
-  message: z.string().meta({ description: 'Why it was refused; empty if it was accepted.' }),
-  payload: z.string().meta({ description: `Its first ${LONGEST_PAYLOAD} characters, secrets masked.` }),
-  characters: z.int().meta({ description: 'Length of the whole delivery.' }),
-  createdAt: time,
-  updatedAt: time,
-})
+const delivery = z
+  .object(shownColumns(webhookDeliveries))
+  .omit({ body: true })
+  .extend({
+    kind: z.string().meta({ description: "The source's name of the event." }),
+    deliveryId: z.string().meta({ description: 'By which the source knows it.' }),
+    scope: z.string().meta({ description: 'What it is about, by the name that the source gives it.' }),
+    state: z.enum(['waiting', 'applied', 'ignored', 'refused', 'failed']),
+    effect: z.string().meta({ description: 'What it changed, or why nothing.' }),
+    isReplayable: z.boolean().meta({ description: 'Whether it is kept whole, so that it can be applied again.' }),
+    status: z.int().meta({ description: 'Status of the answer; below 300 the delivery was accepted.' }),
+    message: z.string().meta({ description: 'Why it was refused; empty if it was accepted.' }),
+    payload: z.string().meta({ description: `Its first ${LONGEST_PAYLOAD} characters, secrets masked.` }),
+    characters: z.int().meta({ description: 'Length of the whole delivery.' }),
+  })
 
 function shown(row: DeliveryRow) {
   const { body: _body, ...rest } = publicRow(webhookDeliveries, row)
-  return { ...rest, isReplayable: isReplayable(row) } as RawRecord
+  return { ...rest, isReplayable: isReplayable(row) }
 }
 
 /** Refused deliveries recorded per connection and minute. Senders who cannot sign must not fill the inbox, nor cost more than an answer. */

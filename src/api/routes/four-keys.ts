@@ -72,7 +72,7 @@ async function filtersOf(
     union select project_name from project_mapping where ${among(sql`project_name`, page)}`.execute(kysely)
   const there = new Set(rows.map(({ name }) => name))
   const settings = await selectRows(kysely, projectMetricSettings, (query) =>
-    query.where('plugin_name', '=', FOUR_KEYS).where(among(sql`project_name`, page).$castTo<boolean>()),
+    query.where('plugin_name', '=', FOUR_KEYS).where(among(sql`project_name`, page)),
   )
   const options = new Map(settings.map((row) => [row.project_name, metricOption(row.plugin_option)]))
   return names

@@ -2,6 +2,7 @@ import {
   createOwnDashboard,
   getOwnDashboard,
   listOwnDashboards,
+  ownDashboardRecord,
   removeOwnDashboard,
   updateOwnDashboard,
 } from '../../control-plane/dashboards/own-dashboards.ts'
@@ -12,7 +13,7 @@ import { requireMaker } from '../access/own-parts.ts'
 import type { Routes } from '../api.ts'
 import { plain } from '../api.ts'
 import { answers, success } from '../contract/common.ts'
-import { newOwnDashboard, ownDashboardChanges, ownDashboardRecord } from '../contract/dashboards.ts'
+import { newOwnDashboard, ownDashboardChanges } from '../contract/dashboards.ts'
 import { unlessChanged } from '../contract/seen.ts'
 import { done } from '../envelope.ts'
 

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { decimalOf } from '../../basics/decimal.ts'
+import { pipeline, pipelineSubtasks, task, taskStep, taskSubject } from '../../control-plane/records.ts'
 import { isFinished } from '../../control-plane/runs/states.ts'
 import {
   body,
@@ -21,7 +22,6 @@ import { visibleProjects } from '../access/gate.ts'
 import { inTurn, type Routes } from '../api.ts'
 import { EXAMPLE_PLAN, planBody } from '../contract/blueprint-body.ts'
 import { answers, events, paging, streams, success } from '../contract/common.ts'
-import { pipeline, pipelineSubtasks, task, taskStep, taskSubject } from '../contract/records.ts'
 import { standing, standingAnswer, standingInGeneral } from '../contract/standing.ts'
 import { done } from '../envelope.ts'
 import { inTime } from '../in-time.ts'

@@ -2,11 +2,11 @@
 import { z } from 'zod'
 import { lookAtSchedule } from '../../control-plane/blueprints/schedule-words.ts'
 import { checkPlan, plannablePlugins } from '../../control-plane/plan/check-plan.ts'
+import { plan } from '../../control-plane/records.ts'
 import { bounded, example, wholeNumber } from '../../plugin-kit/spec/request-values.ts'
 import type { Routes } from '../api.ts'
 import { EXAMPLE_PLAN } from '../contract/blueprint-body.ts'
 import { answers } from '../contract/common.ts'
-import { plan } from '../contract/records.ts'
 
 const tags = ['blueprints']
 const MOST_RUNS = 20

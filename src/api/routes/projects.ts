@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { NewBlueprint } from '../../control-plane/records.ts'
+import { project } from '../../control-plane/records.ts'
 import {
   body,
   change,
@@ -15,7 +16,6 @@ import { visibleProjects } from '../access/gate.ts'
 import { inTurn, type Routes } from '../api.ts'
 import { blueprintFields, READ_ONLY } from '../contract/blueprint-body.ts'
 import { answers, paging, success } from '../contract/common.ts'
-import { project } from '../contract/records.ts'
 import { unlessChanged } from '../contract/seen.ts'
 import { done } from '../envelope.ts'
 

@@ -3,8 +3,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { isMessage, LONGEST_PAYLOAD, MOST_KEPT, trimInbox, WHOLE } from '../../control-plane/connections/deliveries.ts'
+import { shownColumns } from '../../control-plane/shown-columns.ts'
 import { equalTo, insertRow, publicRow, selectPage } from '../../control-plane/store.ts'
-import type { RawRecord } from '../../database/table.ts'
 import { retrying } from '../../database/write.ts'
 import type { PushSource } from '../../plugin-kit/spec/push-source.ts'
 import { id } from '../../plugin-kit/spec/request-values.ts'
@@ -13,25 +13,23 @@ import { maskSecrets } from '../../secrets/secrets.ts'
 import { webhookDeliveries } from '../../system/deliveries.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Api, ApiContext } from '../api.ts'
-import { answers, paging, time } from '../contract/common.ts'
+import { answers, paging } from '../contract/common.ts'
 import type { Place } from './push-places.ts'
 
 const LONGEST_MESSAGE = 1000
 
-const delivery = z.object({
-  id: z.int(),
-  connectionId: z.int(),
-  kind: z.string().meta({ description: 'deployments, pull_requests, issues or issue/close' }),
-  path: z.string(),
-  sender: z.string().meta({ description: 'Who sent it: a person, or the creator of the key.' }),
-  address: z.string(),
-  status: z.int().meta({ description: 'Status of the answer; below 300 the message was accepted.' }),
-  message: z.string().meta({ description: 'Why it was refused; empty if it was accepted.' }),
-  payload: z.string().meta({ description: `Its first ${LONGEST_PAYLOAD} characters, secrets masked.` }),
-  characters: z.int().meta({ description: 'Length of the whole message.' }),
-  createdAt: time,
-  updatedAt: time,
-})
+/** Leaves out the columns that only deliveries of sources use. */
+const delivery = z
+  .object(shownColumns(webhookDeliveries))
+  .omit({ plugin: true, deliveryId: true, scope: true, state: true, effect: true, body: true })
+  .extend({
+    kind: z.string().meta({ description: 'deployments, pull_requests, issues or issue/close' }),
+    sender: z.string().meta({ description: 'Who sent it: a person, or the creator of the key.' }),
+    status: z.int().meta({ description: 'Status of the answer; below 300 the message was accepted.' }),
+    message: z.string().meta({ description: 'Why it was refused; empty if it was accepted.' }),
+    payload: z.string().meta({ description: `Its first ${LONGEST_PAYLOAD} characters, secrets masked.` }),
+    characters: z.int().meta({ description: 'Length of the whole message.' }),
+  })
 
 export function pushDeliveryRoutes(api: Api, { name: plugin }: PushSource, { database }: ApiContext): void {
   api.get(
@@ -55,23 +53,9 @@ export function pushDeliveryRoutes(api: Api, { name: plugin }: PushSource, { dat
         [['id', 'desc']],
         WHOLE,
       )
-      return { count, deliveries: items.map(shown) }
+      return { count, deliveries: items.map((row) => delivery.parse(publicRow(webhookDeliveries, row))) }
     },
   )
-}
-
-/** Leaves out the columns that only deliveries of sources use. */
-function shown(row: Record<string, unknown>) {
-  const {
-    plugin: _p,
-    deliveryId: _d,
-    scope: _s,
-    state: _t,
-    effect: _e,
-    body: _b,
-    ...rest
-  } = publicRow(webhookDeliveries, row)
-  return rest as RawRecord
 }
 
 const TOO_MANY = 429

@@ -8,6 +8,7 @@ import {
   type SharedDashboard,
   shareDashboard,
   sharedByToken,
+  sharedDashboardRecord,
 } from '../../control-plane/dashboards/shared-dashboards.ts'
 import type { Dashboard } from '../../dashboards/dashboard.ts'
 import { dora } from '../../dashboards/definitions/dora.ts'
@@ -24,7 +25,6 @@ import {
   publicDashboard,
   publicPanelQuery,
   rowsRecord,
-  sharedDashboardRecord,
   sharedToken,
 } from '../contract/dashboards.ts'
 import { answerPanel, choiceOf, choiceWith, recordOf } from '../dashboard-choice.ts'

@@ -13,7 +13,17 @@ import {
 import { blueprintTicks, wantedCalculations } from '../../system/runs.ts'
 import { deletePlans, LONGEST_SHOWN, readPlans, type StoredPlans, writePlans } from '../plan/stored-plans.ts'
 import type { Blueprint, BlueprintConnection } from '../records.ts'
-import { deleteRows, findRow, type Ids, insertRow, insertRows, type Queries, selectRows, updateRows } from '../store.ts'
+import {
+  deleteRows,
+  findRow,
+  type Ids,
+  insertRow,
+  insertRows,
+  publicRow,
+  type Queries,
+  selectRows,
+  updateRows,
+} from '../store.ts'
 import { laterThan } from '../versions.ts'
 
 export type BlueprintRow = RowOf<typeof blueprints>
@@ -106,23 +116,11 @@ export function joinBlueprints(rows: readonly BlueprintRow[], parts: BlueprintPa
   return rows.map((row) => {
     const { plan = [], beforePlan = null, afterPlan = null, problem } = parts.plans.get(row.id) ?? {}
     return {
-      id: row.id,
-      createdAt: row.created_at,
-      updatedAt: row.updated_at,
-      name: row.name,
-      projectName: row.project_name,
+      ...publicRow(blueprints, row),
       mode: row.mode as Blueprint['mode'],
       plan,
-      enable: row.enable,
-      cronConfig: row.cron_config,
-      isManual: row.is_manual,
       beforePlan,
       afterPlan,
-      priority: row.priority,
-      skipOnFail: row.skip_on_fail,
-      timeAfter: row.time_after,
-      skipCollectors: row.skip_collectors,
-      fullSync: row.full_sync,
       labels: (labels.get(row.id) ?? []).map(({ name }) => name),
       connections: (connections.get(row.id) ?? []).map((connection) => ({
         pluginName: connection.plugin_name,

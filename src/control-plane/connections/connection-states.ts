@@ -1,5 +1,6 @@
 /** Remembers whether each connection worked when it was last used. Tests and tasks record it, and lists of connections show it. */
 
+import { knowing } from '../../database/kysely.ts'
 import type { RowOf } from '../../database/table.ts'
 import type { Fields } from '../../plugin-kit/spec/fields.ts'
 import type { PlanTask } from '../../plugin-kit/spec/plan.ts'
@@ -86,7 +87,7 @@ async function connectionsOf({ database: { kysely }, secrets }: ServiceContext, 
   const rows = await selectRows(kysely, settingsTables(source).connections, (query) =>
     query.orderBy('name').orderBy('id'),
   )
-  const counted = await kysely
+  const counted = await knowing(kysely, scope.table)
     .selectFrom(scope.table.name)
     .select(['connection_id', ({ fn }) => fn.countAll().as('count')])
     .groupBy('connection_id')

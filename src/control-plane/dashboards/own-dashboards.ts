@@ -1,5 +1,6 @@
 /** Dashboards that users compose from panels of other dashboards. They are displayed like any other dashboard. */
 
+import { z } from 'zod'
 import { type Dashboard, type Panel, panelsOf, type Variable } from '../../dashboards/dashboard.ts'
 import { dashboardNamed, dashboards, panelNamed } from '../../dashboards/index.ts'
 import type { Database } from '../../database/database.ts'
@@ -7,26 +8,19 @@ import type { RowOf } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
 import { ownDashboards, sharedDashboards } from '../../system/dashboards.ts'
 import { type Actor, recordChange } from '../audit/record.ts'
-import { deleteRows, findRow, insertRow, type Queries, selectRows, updateRows } from '../store.ts'
+import { type Shown, shownColumns } from '../shown-columns.ts'
+import { deleteRows, findRow, insertRow, publicRow, type Queries, selectRows, updateRows } from '../store.ts'
 import { ChangedError, holdRow, isStale, laterThan } from '../versions.ts'
 
-interface OwnPanel {
-  readonly dashboard: string
-  readonly panel: string
-  /** In columns of a grid of 24. */
-  readonly width: number
-}
-interface OwnDashboard {
-  readonly id: number
-  /** Identifies it in URLs, where dashboards that come with Weir have names too. */
-  readonly name: string
-  readonly title: string
-  readonly question: string
-  readonly panels: readonly OwnPanel[]
-  readonly maker: string
-  readonly createdAt: Date
-  readonly updatedAt: Date
-}
+export const ownDashboardRecord = z
+  .object(shownColumns(ownDashboards))
+  .omit({ makerId: true })
+  .extend({
+    name: z.string().meta({ description: 'Its name below /v1/dashboards.' }),
+    panels: z.array(z.object({ dashboard: z.string(), panel: z.string(), width: z.int() })),
+  })
+type OwnDashboard = Shown<typeof ownDashboardRecord>
+type OwnPanel = OwnDashboard['panels'][number]
 /** Throws when the user may not change a dashboard of this maker. */
 type Allow = (makerId: string) => void
 type OwnDashboardChanges = Partial<Pick<OwnDashboard, 'title' | 'question' | 'panels'>>
@@ -48,16 +42,10 @@ export const OWN_GROUP = 'Your own'
 const MOST = 500
 const OWN_NAME = /^own-(\d{1,15})$/
 
-const recordOf = (row: RowOf<typeof ownDashboards>): OwnDashboard => ({
-  id: row.id,
-  name: `own-${row.id}`,
-  title: row.title,
-  question: row.question,
-  panels: (row.panels ?? []) as readonly OwnPanel[],
-  maker: row.maker,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-})
+function recordOf(row: RowOf<typeof ownDashboards>): OwnDashboard {
+  const { makerId: _, ...shown } = publicRow(ownDashboards, row)
+  return { ...shown, name: `own-${row.id}`, panels: row.panels ?? [] }
+}
 
 export const listOwnDashboards = async ({ kysely }: Database): Promise<OwnDashboard[]> =>
   (await selectRows(kysely, ownDashboards, (query) => query.orderBy('title').orderBy('id'))).map(recordOf)

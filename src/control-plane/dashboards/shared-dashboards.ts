@@ -1,25 +1,29 @@
 /** Links by which anybody may look at one dashboard with fixed values, until they are revoked. */
 import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
 import type { Database } from '../../database/database.ts'
 import type { RowOf } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
+import { bounded } from '../../plugin-kit/spec/request-values.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import { sharedDashboards } from '../../system/dashboards.ts'
 import { type Actor, recordChange } from '../audit/record.ts'
+import { type Shown, shownColumns } from '../shown-columns.ts'
 import { deleteRows, findRow, insertRow, selectRows } from '../store.ts'
 
-export interface SharedDashboard {
-  readonly id: number
-  readonly dashboard: string
-  readonly title: string
-  readonly values: Readonly<Record<string, string | readonly string[]>>
-  /** Stored as entered, so that a relative time such as `now-6M` keeps moving. */
-  readonly from: string
-  readonly to: string
-  readonly maker: string
-  readonly expiresAt: Date | null
-  readonly createdAt: Date
-}
+export const values = z
+  .record(bounded(50), z.union([bounded(500), z.array(bounded(500)).max(500)]))
+  .meta({ description: 'The chosen values, by variable name.' })
+export const sharedDashboardRecord = z
+  .object(shownColumns(sharedDashboards))
+  .omit({ tokenDigest: true, variables: true, rangeFrom: true, rangeTo: true, makerId: true, updatedAt: true })
+  .extend({
+    values,
+    /** Stored as entered, so that a relative time such as `now-6M` keeps moving. */
+    from: z.string(),
+    to: z.string(),
+  })
+export type SharedDashboard = Shown<typeof sharedDashboardRecord>
 type NewSharedDashboard = Omit<SharedDashboard, 'id' | 'maker' | 'createdAt'>
 
 const TOKEN_BYTES = 32

@@ -3,6 +3,7 @@
  * them is shown.
  */
 
+import { knowing } from '../../database/kysely.ts'
 import type { PluginSpec } from '../../plugin-kit/spec/plugin.ts'
 import { assumedRules } from '../../plugin-kit/task/assumed-rules.ts'
 import { settingsTables } from '../../plugin-kit/task/settings-tables.ts'
@@ -42,7 +43,7 @@ async function assumptionOf(
   const source = plugins.find(({ name }) => name === pluginName)?.source
   if (!source || rulesOf(source).length === 0) return undefined
   const key = scopeKey(source)
-  const rows = await kysely
+  const rows = await knowing(kysely, source.scope.table)
     .selectFrom(source.scope.table.name)
     .select(key)
     .where('connection_id', '=', connectionId)

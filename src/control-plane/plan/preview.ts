@@ -5,36 +5,12 @@ import type { Plan, PlanTask } from '../../plugin-kit/spec/plan.ts'
 import { fingerprint } from '../../secrets/secrets.ts'
 import { tasks } from '../../system/pipelines.ts'
 import { taskProgress } from '../../system/runs.ts'
-import type { Assumption } from '../records.ts'
+import type { Assumption, PlanPreview } from '../records.ts'
 import type { Queries } from '../store.ts'
 import { jsonWithin, LONGEST_SHOWN } from './stored-plans.ts'
 import { taskTitle } from './task-title.ts'
 
-interface TaskEstimate {
-  /** Stage and column in the plan, both counted from 1. */
-  readonly stage: number
-  readonly column: number
-  readonly plugin: string
-  /** The subject of the task, such as the name of a repository or a project. */
-  readonly title: string
-  readonly requests: number | null
-  readonly seconds: number | null
-  /** The estimate is based on the last completed run of this scope, on other scopes of the plugin, or on nothing. */
-  readonly basis: 'last run' | 'similar scopes' | 'unknown'
-}
-export interface PlanPreview {
-  /** Empty when it is too long for an answer; `tasks` has all of it. */
-  readonly plan: Plan
-  readonly tasks: readonly TaskEstimate[]
-  /**
-   * Totals of the whole plan: the sum of all requests, and for time the slowest task of each stage added up. Null when a part
-   * is unknown.
-   */
-  readonly requests: number | null
-  readonly seconds: number | null
-  /** Default rules that apply because there is no scope config. */
-  readonly assumptions: readonly Assumption[]
-}
+type TaskEstimate = PlanPreview['tasks'][number]
 
 /** A fingerprint that is equal for tasks that do the same work on the same scope. */
 export const scopeMark = ({ plugin, options, subtasks }: PlanTask): string =>

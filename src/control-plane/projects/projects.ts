@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { contains } from '../../database/like.ts'
 import { retrying } from '../../database/write.ts'
 import { domainTables } from '../../domain/index.ts'
 import { UserError } from '../../errors.ts'
@@ -83,7 +84,7 @@ export function projectService(
         })),
         blueprint,
         ...(lastPipeline && { lastPipeline }),
-      } as unknown as Project
+      }
     })
   }
 
@@ -105,14 +106,13 @@ export function projectService(
 
   return {
     async list({ keyword, names, sort = 'newest', ...page } = {}) {
-      const wanted = keyword?.toLowerCase().replace(/[!%_]/g, '!$&')
       const { count, items } = await selectPage(
         kysely,
         projects,
         page,
         (query) => {
           const own = names ? query.where('name', 'in', [...names]) : query
-          return wanted ? own.where(sql<boolean>`lower(name) like ${`%${wanted}%`} escape '!'`) : own
+          return keyword ? own.where(contains(sql.ref('name'), keyword)) : own
         },
         sort === 'name'
           ? [['name', 'asc']]

@@ -102,10 +102,10 @@ async function failedRuns({ database }: ServiceContext, projects?: readonly stri
   return rows.map(({ id, name, status, message, finished_at, project_name }) => ({
     id,
     name,
-    status,
-    project: project_name ?? '',
-    finishedAt: finished_at ?? null,
-    message: String(message ?? '').split('\n')[0] as string,
+    status: status as TaskStatus,
+    project: project_name,
+    finishedAt: finished_at,
+    message: message.split('\n')[0] as string,
   }))
 }
 

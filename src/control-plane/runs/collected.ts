@@ -7,17 +7,8 @@ import { gaps, isAskedAgain, reopenGaps, type StoredGap } from '../../plugin-kit
 import { quarantine } from '../../plugin-kit/raw/quarantine.ts'
 import { receipts } from '../../plugin-kit/raw/receipts.ts'
 import type { Plan } from '../../plugin-kit/spec/plan.ts'
-import type { Pipeline } from '../records.ts'
-import type {
-  CollectedFilter,
-  CollectedService,
-  GapRecord,
-  PipelineService,
-  ProjectService,
-  QuarantinedRecord,
-  ReceiptRecord,
-  ServiceContext,
-} from '../services.ts'
+import type { GapRecord, Pipeline, QuarantinedRecord, ReceiptRecord } from '../records.ts'
+import type { CollectedFilter, CollectedService, PipelineService, ProjectService, ServiceContext } from '../services.ts'
 import { publicRow, selectPage, selectRows } from '../store.ts'
 import { finderOf, namesOf, planFor, pluginsOf, type Target, targetsOf } from './collected-targets.ts'
 
@@ -55,7 +46,7 @@ export function collectedService(
         if (!target) return []
         const { params: _, ...receipt } = publicRow(receipts, row)
         const own = missing.get(`${row.raw_table} ${row.params}`) ?? []
-        return [{ ...namesOf(target), ...receipt, gaps: own.map(publicGap) } as unknown as ReceiptRecord]
+        return [{ ...namesOf(target), ...receipt, gaps: own.map(publicGap) } as ReceiptRecord]
       })
     },
     async quarantined({ page, pageSize, ...filter }) {
@@ -89,7 +80,7 @@ export function collectedService(
         items: items.map((row) => {
           const { params: _, ...rest } = publicRow(quarantine, row)
           const target = find(row)
-          return { ...(target && namesOf(target)), ...rest } as unknown as QuarantinedRecord
+          return { ...(target && namesOf(target)), ...rest } as QuarantinedRecord
         }),
       }
     },
@@ -126,6 +117,7 @@ function isOneOf(params: readonly string[]) {
 }
 
 function publicGap(gap: StoredGap): GapRecord {
-  const { kind, address, status, reason, input, since, missing, attempts } = gap
+  const { address, status, reason, input, since, missing, attempts } = gap
+  const kind = gap.kind as GapRecord['kind']
   return { kind, address, status, reason, input, since, missing, attempts, isAskedAgain: isAskedAgain(gap) }
 }

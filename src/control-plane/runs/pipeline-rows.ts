@@ -68,11 +68,12 @@ export function joinPipelines(
     const { plan = [], problem } = plans.get(row.id) ?? {}
     return {
       ...publicRow(pipelines, row),
+      status: row.status as TaskStatus,
       plan: maskSecrets(plan),
       labels: (byPipeline.get(row.id) ?? []).map(({ name }) => name),
       interruptions: interrupted.get(row.id) ?? 0,
       ...(problem && { problem }),
-    } as unknown as Pipeline
+    }
   })
 }
 
@@ -119,7 +120,7 @@ export async function readTasks(queries: Queries, rows: readonly TaskRow[], secr
       progressDetail: details.get(row.id) ?? null,
       interruptions: interruptionsOf.get(row.id) ?? 0,
       ...reader.problem(),
-    } as unknown as Task
+    }
   })
 }
 

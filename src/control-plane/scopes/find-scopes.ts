@@ -1,6 +1,7 @@
 /** Searches scopes of all connections by name, and the connections that have no scopes. */
 
 import { sql } from 'kysely'
+import { contains } from '../../database/like.ts'
 import type { ServiceContext } from '../services.ts'
 import type { SettingsRow } from '../sources.ts'
 import { allConnected, scopeKey, scopeTitle, titleColumn } from '../sources.ts'
@@ -30,7 +31,6 @@ export async function findScopes(
   { keyword = '', plugin, connectionId: wantedConnection, scopeId }: ScopeFilter,
 ): Promise<FoundScope[]> {
   const wanted = keyword.trim().toLowerCase()
-  const pattern = `%${wanted.replace(/[!%_]/g, '!$&')}%`
   const found: FoundScope[] = []
   for (const { name, table, source, pushSource } of allConnected(plugins)) {
     if (plugin !== undefined && name !== plugin) continue
@@ -51,7 +51,7 @@ export async function findScopes(
     const isWanted = (row: SettingsRow) => scopeId === undefined || String(row[scopeKey(source)]) === scopeId
     const rows = await selectRows(kysely, source.scope.table, (query) =>
       (wantedConnection === undefined ? query : query.where('connection_id', '=', wantedConnection))
-        .where(sql<boolean>`lower(${sql.ref(titleColumn(source))}) like ${pattern} escape '!'`)
+        .where(contains(sql.ref(titleColumn(source)), wanted))
         .orderBy(titleColumn(source))
         .orderBy('connection_id')
         .$if(scopeId === undefined, (all) => all.limit(MOST)),

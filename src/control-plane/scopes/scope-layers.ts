@@ -1,6 +1,7 @@
 /** Shows people the stored data of a scope layer by layer, and the rows that were made from one raw record. */
 
 import { type RawBuilder, sql } from 'kysely'
+import { contains } from '../../database/like.ts'
 import type { AnyTable, Column } from '../../database/table.ts'
 import { domainTables } from '../../domain/index.ts'
 import { UserError } from '../../errors.ts'
@@ -243,10 +244,9 @@ export async function rowsOfScope(
   const columns = layer === 'raw' ? RAW_COLUMNS : columnsOf({ layer, table }, live)
   const cells = layer === 'raw' ? rawCells(LISTED_CHARACTERS) : selected(columns, LISTED_CHARACTERS)
   const keys = sql.join(table.keys.map((position) => sql.ref(table.names[position] as string)))
-  const words = search.trim().toLowerCase().replace(/[!%_]/g, '!$&')
+  const words = search.trim()
   const searched = words === '' ? [] : layer === 'raw' ? ['record_key', 'url'] : textColumns(columns)
-  const has = (column: string) =>
-    sql`lower(left(${sql.ref(column)}, ${sql.lit(SEARCHED_CHARACTERS)})) like ${`%${words}%`} escape '!'`
+  const has = (column: string) => contains(sql`left(${sql.ref(column)}, ${sql.lit(SEARCHED_CHARACTERS)})`, words)
   const fits = searched.length === 0 ? sql`1 = 1` : sql`(${sql.join(searched.map(has), sql` or `)})`
   // The ids of raw records follow the order in which the records arrived.
   const order = layer === 'raw' ? sql`order by id desc` : sql`order by ${keys}`

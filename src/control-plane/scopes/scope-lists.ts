@@ -1,5 +1,7 @@
 /** Lists the scopes of a connection for a page: there may be thousands, so it reads little of each. */
+
 import { sql } from 'kysely'
+import { contains } from '../../database/like.ts'
 import { readByKeys } from '../../database/pieces.ts'
 import { settingsTables } from '../../plugin-kit/task/settings-tables.ts'
 import { blueprintScopes, blueprints } from '../../system/projects.ts'
@@ -29,15 +31,13 @@ export async function listScopes(
 ): Promise<Listed<ListedScope>> {
   const source = sourceNamed(plugins, plugin)
   const key = scopeKey(source)
-  const wanted = searchTerm?.toLowerCase().replace(/[!%_]/g, '!$&')
   const { count, items } = await selectPage(
     kysely,
     source.scope.table,
     page,
     (query) => {
       const own = query.where('connection_id', '=', connectionId)
-      const title = sql.ref(titleColumn(source))
-      return wanted ? own.where(sql<boolean>`lower(${title}) like ${`%${wanted}%`} escape '!'`) : own
+      return searchTerm ? own.where(contains(sql.ref(titleColumn(source)), searchTerm)) : own
     },
     [
       [titleColumn(source), 'asc'],

@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely'
 import { parseExactBytes } from '../../database/exact-json.ts'
+import { knowing } from '../../database/kysely.ts'
 import { UserError } from '../../errors.ts'
 import type { SettingsRow } from '../sources.ts'
 import {
@@ -155,7 +156,7 @@ export async function keyTitles(
 ): Promise<ReadonlyMap<string, string>> {
   const named = plugins.find(({ name }) => name === marks.plugin)?.source?.keyTitles
   if (!named) return new Map()
-  const rows = await database.kysely
+  const rows = await knowing(database.kysely, named.table)
     .selectFrom(named.table.name)
     .select([named.key, named.title])
     .where('connection_id', '=', marks.connectionId)

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { contains } from '../../database/like.ts'
 import { readByKeys } from '../../database/pieces.ts'
 import type { AnyTable, Column } from '../../database/table.ts'
 import { retrying, write } from '../../database/write.ts'
@@ -178,15 +179,13 @@ async function listScopes(
     throw new UserError(`page must be at least 1 and pageSize from 1 to ${LONGEST_PAGE}.`)
   }
   const source = sourceNamed(context.plugins, plugin)
-  const wanted = searchTerm?.toLowerCase().replace(/[!%_]/g, '!$&')
   const { count, items } = await selectPage(
     context.database.kysely,
     source.scope.table,
     { page, pageSize },
     (query) => {
       const own = query.where('connection_id', '=', connectionId)
-      const title = sql.ref(titleColumn(source))
-      return wanted ? own.where(sql<boolean>`lower(${title}) like ${`%${wanted}%`} escape '!'`) : own
+      return searchTerm ? own.where(contains(sql.ref(titleColumn(source)), searchTerm)) : own
     },
     [[scopeKey(source), 'asc']],
   )

@@ -70,4 +70,8 @@ describe('assignee history', () => {
       ['cid', 1, 3],
     ])
   })
+  it('keeps the beginning if a changelog adds somebody twice', () => {
+    const changes = [change(1, '', 'ann'), change(2, 'bob', 'bob,ann')]
+    expect(read(assigneeRows({ ...issue, changes }, at(9)), ...columns)).toEqual([['ann', 1, 9]])
+  })
 })

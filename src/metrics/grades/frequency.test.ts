@@ -59,6 +59,30 @@ describe('deployment frequency', () => {
     })
   })
 
+  it('leaves out the days of a month that begins before the range', () => {
+    const partly = range('2024-01-20T00:00:00Z', '2024-02-29T23:00:00Z')
+    expect(frequencyOf(days('2024-02-05', 3), partly)).toMatchObject({ monthly: 3 })
+  })
+
+  it('says that nothing happened only of a range that is long enough', () => {
+    const monthlyOf = (to: string) => frequencyOf(new Set(), range('2024-01-10T00:00:00Z', to)).monthly
+    expect([monthlyOf('2024-02-05T23:00:00Z'), monthlyOf('2024-02-06T23:00:00Z')]).toEqual([null, 0])
+    const sixMonthsOf = (to: string) => frequencyOf(new Set(), range('2024-01-01T00:00:00Z', to)).sixMonths
+    expect([sixMonthsOf('2024-05-31T23:00:00Z'), sixMonthsOf('2024-06-30T23:00:00Z')]).toEqual([null, 0])
+    // A range of one moment touches one day.
+    expect(frequencyOf(new Set(), range('2024-01-08T00:00:00Z', '2024-01-08T00:00:00Z'))).toMatchObject({
+      weekly: 0,
+      weeks: 1,
+    })
+  })
+
+  it('takes the middle one of three half years', () => {
+    const some = new Set(
+      ['2023-03-10', '2023-09-10', '2023-09-11', '2024-03-10', '2024-03-11', '2024-03-12'].map((text) => day(text)),
+    )
+    expect(frequencyOf(some, range('2023-01-01T00:00:00Z', '2024-06-30T23:00:00Z')).sixMonths).toBe(2)
+  })
+
   it('sums six months for the report of 2021', () => {
     // Twelve months, with one day each in the first six: the sums of six months are 6 and 0, for the sixth month and the twelfth.
     const some = new Set(['01', '02', '03', '04', '05', '06'].map((month) => day(`2024-${month}-10`)))

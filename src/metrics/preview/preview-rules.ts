@@ -1,7 +1,9 @@
 /** Previews what rules would match. They are applied to stored rows, a page at a time. */
+
 import { type RawBuilder, sql } from 'kysely'
 import { compilePattern, type Pattern } from '../../basics/user-patterns.ts'
 import type { Database } from '../../database/database.ts'
+import { beginsWith } from '../../database/like.ts'
 import { among, inPieces, onePiece, type Piece } from '../../database/pieces.ts'
 import { mapped, type Sql } from '../calculate/calculation.ts'
 
@@ -119,7 +121,7 @@ export const hasRule = (inForce: RulesInForce | undefined, name: keyof Rules) =>
 export const own = (table: 'cicd_scopes' | 'boards', { project, idsBegin }: Subjects): Sql =>
   idsBegin === undefined
     ? mapped(table, project)
-    : sql`${mapped(table, project)} and row_id like ${`${idsBegin.replace(/[!%_]/g, '!$&')}%`} escape '!'`
+    : sql`${mapped(table, project)} and ${beginsWith(sql.ref('row_id'), idsBegin)}`
 
 /** Reads the current rows of the sources. */
 export async function rowsOf(database: Database, sources: readonly Source[]): Promise<Earlier> {

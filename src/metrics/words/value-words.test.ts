@@ -3,7 +3,7 @@ import { changeFailureRate } from '../definitions/change-failure-rate.ts'
 import { changeLeadTime } from '../definitions/change-lead-time.ts'
 import { deploymentFrequency } from '../definitions/deployment-frequency.ts'
 import { changeOf } from './change-words.ts'
-import { minutesInWords, valueInWords } from './value-words.ts'
+import { isSaidInCounts, minutesInWords, valueInWords } from './value-words.ts'
 
 it('minutes are told in their two largest parts', () => {
   const told = [0, 0.5, 1, 59.6, 60, 250, 1439.7, 1440, 4560, 4600, 14_400]
@@ -20,6 +20,7 @@ it('minutes are told in their two largest parts', () => {
     '3 d 5 h',
     '10 d',
   ])
+  expect(minutesInWords(-90)).toBe('−1 h 30 min')
 })
 
 it('every unit has its words', () => {
@@ -29,10 +30,17 @@ it('every unit has its words', () => {
   expect(valueInWords('lines', 1.001)).toBe('1 line')
   expect(valueInWords('comments', 1)).toBe('1 comment')
   expect(valueInWords('seconds', 12.34)).toBe('12.3 s')
+  expect(valueInWords('seconds', 60)).toBe('1 min')
   expect(valueInWords('seconds', 7500)).toBe('2 h 5 min')
   expect(valueInWords('count', 7)).toBe('7')
   expect(valueInWords('lines', 120)).toBe('120 lines')
   expect(valueInWords('minutes', null)).toBe('no value')
+})
+
+it('only a median week without a deployment is said in counts', () => {
+  expect(isSaidInCounts('days per week', 0)).toBe(true)
+  for (const value of [1, null]) expect(isSaidInCounts('days per week', value)).toBe(false)
+  expect(isSaidInCounts('count', 0)).toBe(false)
 })
 
 it('a change says by how much, and whether it is for the better', () => {

@@ -7,6 +7,7 @@
 import { sql } from 'kysely'
 import { counted } from '../../basics/counted.ts'
 import { parseExactBytes } from '../../database/exact-json.ts'
+import { knowing } from '../../database/kysely.ts'
 import { among, inPieces, readByKeys } from '../../database/pieces.ts'
 import { readAll } from '../../database/read.ts'
 import type { AnyTable } from '../../database/table.ts'
@@ -125,7 +126,7 @@ async function renamedRecords(collection: Collection, { renamed }: Reconcile): P
   const found: string[] = []
   const ownKey = ownKeyOf(collection)
   for (let last = run.rawMark; ; ) {
-    const fresh: { id: number; record_key: string; data: Buffer }[] = await task.database.kysely
+    const fresh = await knowing(task.database.kysely, raw)
       .selectFrom(raw.name)
       .select(['id', 'record_key', 'data'])
       .where('params', '=', task.params)
@@ -136,10 +137,11 @@ async function renamedRecords(collection: Collection, { renamed }: Reconcile): P
     if (fresh.length === 0) return found
     const where = { connection_id: task.context.connectionId, [ownKey]: fresh.map(({ record_key }) => record_key) }
     const rows = await readAll(task.database, { table: entity.table, where })
-    const names = new Map(rows.map((row) => [String(row[ownKey]), row[renamed.column]]))
+    const names = new Map<string | null, unknown>(rows.map((row) => [String(row[ownKey]), row[renamed.column]]))
     for (const { id, record_key, data } of fresh) {
       const before = names.get(record_key)
-      if (before !== undefined && before !== renamed.of(parseExactBytes(data))) found.push(record_key)
+      if (record_key !== null && before !== undefined && before !== renamed.of(parseExactBytes(data)))
+        found.push(record_key)
       last = id
     }
   }

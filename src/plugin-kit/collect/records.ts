@@ -1,7 +1,7 @@
 /** Finds the records in the answer that brought a page. */
 import type { RawRecord } from '../../database/table.ts'
 import { messageOf } from '../../errors.ts'
-import { HttpFatalError, type HttpResponse, safeUrl } from '../http/index.ts'
+import { type HttpResponse, listIn, unexpectedForm } from '../http/index.ts'
 import { slicesOf } from '../raw/json-slices.ts'
 import { type TimeSource, timeIn } from '../spec/times.ts'
 
@@ -32,25 +32,10 @@ export function recordsReader(read: ((body: RawRecord) => readonly unknown[]) | 
       of(body)
       return failure === undefined ? undefined : `an answer with an unexpected form: ${messageOf(failure)}`
     },
-    check({ url, status }: HttpResponse) {
-      if (failure === undefined) return
-      const address = safeUrl(url)
-      const message = `${address}: the answer has an unexpected form: ${messageOf(failure)}`
-      throw new HttpFatalError(message, { address, status })
+    check(response: HttpResponse) {
+      if (failure !== undefined) throw unexpectedForm(response, failure)
     },
   }
-}
-
-/** Names of lists that hold errors or warnings instead of records. */
-const COMPLAINTS = /^(errors?|error_?messages|warnings|warning_?messages|messages)$/i
-
-/** The body itself, or the only list in it. If the list is not paged, the body may also be the record. */
-function listIn(body: RawRecord, isPaged: boolean): readonly unknown[] {
-  if (Array.isArray(body)) return body
-  if (body === null || typeof body !== 'object') throw new Error('there is no list in it')
-  const lists = Object.entries(body).filter(([name, value]) => Array.isArray(value) && !COMPLAINTS.test(name))
-  if (isPaged && lists.length === 0) throw new Error('there is no list in it')
-  return lists.length === 1 ? (lists[0]?.[1] as unknown[]) : [body]
 }
 
 /** Gives the bytes of a record as the vendor sent them; or new JSON, if it was assembled from several answers (`grown`). */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { decideWindow, OVERLAP } from './run-window.ts'
+import { beginningOf, decideWindow, OVERLAP } from './run-window.ts'
 
 const day = (number: number) => new Date(Date.UTC(2026, 0, number))
 const before = (time: Date) => new Date(time.getTime() - OVERLAP)
@@ -35,4 +35,20 @@ it.each([
   ['reads everything without a start date', null, { isFull: true, since: null, beginning: null }],
 ] as const)('a full sync %s', (_title, wanted, expected) => {
   expect(decide(wanted, day(5), true)).toEqual(expected)
+})
+
+it('what is read whole in every run is read from the very beginning', () => {
+  const latest = { time_after: day(5), latest_success_start: day(20) }
+  const policy = { fullSync: false, timeAfter: day(5), isWhole: true }
+  expect(decideWindow(policy, latest, own)).toMatchObject({ isFull: true, since: null, timeAfter: day(5) })
+})
+
+it('looks back for what earlier runs missed, but never before the start date', () => {
+  const window = { isFull: false, since: day(20), last: null, timeAfter: day(5) }
+  expect(beginningOf(window, undefined)).toEqual(day(20))
+  expect(beginningOf(window, day(9))).toEqual(day(9))
+  expect(beginningOf(window, undefined, day(12))).toEqual(day(12))
+  expect(beginningOf(window, day(3))).toEqual(day(5))
+  expect(beginningOf({ ...window, timeAfter: null }, null)).toBeNull()
+  expect(beginningOf({ ...window, isFull: true }, day(3))).toEqual(day(20))
 })

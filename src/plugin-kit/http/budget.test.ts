@@ -95,6 +95,31 @@ describe('a budget', () => {
     expect(clock.now() - start).toBe(60_000)
     leaveNext()
   })
+
+  test('gives back place and turn when the wait for a turn ends by an error', async () => {
+    const clock = createTestClock()
+    let isStopped = false
+    const stopping = {
+      ...clock,
+      sleep: async (milliseconds: number, signal: AbortSignal) => {
+        if (isStopped) throw new Error('stopped')
+        return clock.sleep(milliseconds, signal)
+      },
+    }
+    const limits = { concurrency: 1, requestsPerHour: 60, classes: { search: { concurrency: 1 } } }
+    const budget = createBudget(limits, stopping)
+    const leave = await budget.enter('search', never, nobody)
+    leave()
+    // Without its place, a request would wait for ever.
+    const soon = AbortSignal.timeout(10_000)
+    isStopped = true
+    await expect(budget.enter('search', soon, nobody)).rejects.toThrow('stopped')
+    isStopped = false
+    const start = clock.now()
+    const leaveNext = await budget.enter('search', soon, nobody)
+    expect(clock.now() - start).toBe(60_000)
+    leaveNext()
+  })
 })
 
 test('clients of one connection share rate and quota while any is open, and start afresh when it is edited', async () => {

@@ -17,6 +17,7 @@ export { guardedFetch } from './guarded-fetch.ts'
 export type { HttpEvent } from './http-event.ts'
 export { type HttpRequest, type HttpResponse, type Query, safeUrl, type Verdict } from './http-message.ts'
 export { groupsOf, plainAddress } from './ip-address.ts'
+export { listIn, unexpectedForm } from './list-in.ts'
 export type { Page } from './pages.ts'
 export {
   byTime,

@@ -4,6 +4,7 @@ import { messageOf } from '../../errors.ts'
 import { HttpMisleadingError, isHeavy } from './failure.ts'
 import type { HttpEvent } from './http-event.ts'
 import { type HttpRequest, type HttpResponse, safeUrl } from './http-message.ts'
+import { listIn, unexpectedForm } from './list-in.ts'
 import type { PageState, Paging } from './paging.ts'
 
 export interface Page {
@@ -67,7 +68,7 @@ export async function* readPages(
       yield { response, records: [], problems: [], total: undefined, at, state: undefined }
       return
     }
-    const records = recordsOf?.(response.body) ?? paging.records?.(response) ?? listIn(response.body)
+    const records = recordsOf?.(response.body) ?? paging.records?.(response) ?? onlyListIn(response)
     seen.add(keyOf(at))
     const following = paging.next(at, { response, records })
     const isRepeated = at.size === paging.size && repeats.has(records)
@@ -133,11 +134,13 @@ function keyOf({ size, offset, cursor, url, until }: PageState): string {
   return JSON.stringify([size, offset, cursor, address?.href, until])
 }
 
-/** The body itself, or the only list in it. */
-function listIn(body: RawRecord): readonly RawRecord[] {
-  if (Array.isArray(body)) return body
-  const lists = Object.values(body ?? {}).filter(Array.isArray)
-  return lists.length === 1 ? lists[0]! : []
+/** An answer without a list is no empty page: what it means is unknown. */
+function onlyListIn(response: HttpResponse): readonly RawRecord[] {
+  try {
+    return listIn(response.body, true)
+  } catch (error) {
+    throw unexpectedForm(response, error)
+  }
 }
 
 /** A single record may legitimately come twice, because it can move to the next page while the list is read. */

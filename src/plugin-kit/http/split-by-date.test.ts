@@ -47,6 +47,16 @@ test('more than the cap within one second is said, not lost', async () => {
   expect(windows.reduce((sum, { total }) => sum + total, 0)).toBe(4)
 })
 
+test('as many as the cap are all there', async () => {
+  const { probe } = source([3, 3, 8])
+  const windows = []
+  for await (const window of splitByDate({ from: at(0), to: at(10), cap: 3, probe })) windows.push(window)
+  expect(windows).toEqual([{ from: at(0), to: at(10), total: 3, isOver: false }])
+  const ofSecond = []
+  for await (const window of splitByDate({ from: at(3), to: at(3), cap: 2, probe })) ofSecond.push(window)
+  expect(ofSecond).toEqual([{ from: at(3), to: at(3), total: 2, isOver: false }])
+})
+
 test('no window is longer than the longest', async () => {
   const { probe } = source([0, 4, 5, 9, 10])
   const windows = []

@@ -41,8 +41,19 @@ it('tells where a record begins that never ends', async () => {
 
 it('refuses more columns than any table has, and records without end, without looking at each', async () => {
   const columns = Array.from({ length: 150_000 }, (_, index) => `c${index}`).join(',')
+  const line = (cells: number) => Array.from({ length: cells }, (_, index) => `c${index}`).join(',')
+  expect((await read(`${line(1000)}\n`)).header).toHaveLength(1000)
+  await expect(read(`${line(1001)}\n`)).rejects.toThrow('f.csv, line 1: it has more than 1000 cells')
   await expect(read(`${columns}\n`)).rejects.toThrow('f.csv, line 1: it has more than 1000 cells')
   await expect(read(`a\n"${'x'.repeat(4_100_000)}"\n`)).rejects.toThrow('f.csv, line 2: it is too long for one record')
+})
+
+it('refuses a record with fewer or more cells than the first line has', async () => {
+  for (const record of ['1', '1,2,3']) {
+    await expect(read(`a,b\n${record}\n`)).rejects.toThrow(
+      /^f\.csv, line 2: it has \d cells?, the first line has 2: put/,
+    )
+  }
 })
 
 it('gives back what was written, whatever it is', async () => {

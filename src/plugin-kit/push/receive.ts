@@ -1,7 +1,9 @@
 /** Receives messages of a push source: stores them raw first, then makes rows. A message is stored completely or not at all. */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { knowing } from '../../database/kysely.ts'
 import { inLine } from '../../database/line.ts'
 import { retrying, write } from '../../database/write.ts'
 import { UnavailableError, UserError } from '../../errors.ts'
@@ -43,7 +45,7 @@ async function tryLockConnection({ kysely }: Database, pushSource: PushSource, i
 }
 
 const rowOf = (kysely: Database['kysely'], { connections }: PushSource, id: number) =>
-  kysely.selectFrom(connections.name).select('id').where('id', '=', id)
+  knowing(kysely, connections).selectFrom(connections.name).select('id').where('id', '=', id)
 const noConnection = ({ name }: PushSource, id: number) =>
   new UserError(`There is no ${name} connection ${id}.`, { status: 404 })
 
@@ -115,7 +117,7 @@ async function takeMessage(
   const data = Buffer.from(JSON.stringify(withBareAddresses(message)))
   await write(database, [raw.row({ params, data, url: url.replace(/\?.*$/s, '') })])
   // The connection is locked, so its last message is this one.
-  const { id } = await database.kysely
+  const { id } = await knowing(database.kysely, raw)
     .selectFrom(raw.name)
     .select((builder) => builder.fn.max<number>('id').as('id'))
     .where('params', '=', params)

@@ -3,8 +3,10 @@
  * the connection's row. Any process that finds the access token expired asks for the next ones; a lock allows only one at a time
  * on all servers.
  */
+
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { knowing } from '../../database/kysely.ts'
 import { UserError } from '../../errors.ts'
 import { keepSecret } from '../../log.ts'
 import {
@@ -126,7 +128,8 @@ async function save(
   await database.transaction(async (inside) => {
     const { commitDurably } = inside.dialect
     if (commitDurably) await sql.raw(commitDurably).execute(inside.kysely)
-    await inside.kysely.updateTable(settingsTables(plugin).connections.name).set(values).where('id', '=', id).execute()
+    const { connections } = settingsTables(plugin)
+    await knowing(inside.kysely, connections).updateTable(connections.name).set(values).where('id', '=', id).execute()
   })
   unsaved.delete(spent)
 }

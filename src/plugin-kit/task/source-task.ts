@@ -1,6 +1,7 @@
 import { decimalOf } from '../../basics/decimal.ts'
 import type { Database } from '../../database/database.ts'
 import { missingCell } from '../../database/fit.ts'
+import { knowing } from '../../database/kysely.ts'
 import { readAll } from '../../database/read.ts'
 import type { AnyTable, Column } from '../../database/table.ts'
 import { messageOf, UserError } from '../../errors.ts'
@@ -101,7 +102,10 @@ function valuesOf(
 }
 
 async function readAny({ kysely }: Database, table: AnyTable, connectionId: number): Promise<boolean> {
-  const query = kysely.selectFrom(table.name).select('connection_id').where('connection_id', '=', connectionId)
+  const query = knowing(kysely, table)
+    .selectFrom(table.name)
+    .select('connection_id')
+    .where('connection_id', '=', connectionId)
   return (await query.limit(1).execute()).length > 0
 }
 

@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { parseExactBytes } from '../../database/exact-json.ts'
+import { knowing } from '../../database/kysely.ts'
 import { inPieces } from '../../database/pieces.ts'
 import { inChunks, readTogether } from '../../database/read.ts'
 import type { AnyTable, RawRecord, TableRow } from '../../database/table.ts'
@@ -91,7 +92,7 @@ export async function extract(
 
 /** Reads only the records `rawIds`, or all records after `mark` up to `last`. */
 function recordsOf({ database, params }: EntityTask, raw: RawTable, { last, mark, rawIds }: Extracted) {
-  let query = database.kysely
+  let query = knowing(database.kysely, raw)
     .selectFrom(raw.name)
     .select(['id', 'data', 'input'])
     .where('params', '=', params)

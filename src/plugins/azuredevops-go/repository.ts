@@ -1,6 +1,6 @@
 import type { RawRecord } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
-import { type ExtraStep, refreshScope, type ScopeCheck, type SourceTask } from '../../plugin-kit/index.ts'
+import { type ExtraStep, knowing, refreshScope, type ScopeCheck, type SourceTask } from '../../plugin-kit/index.ts'
 import { inOrganization, inProject, isBoard, isNative, type Repo, repos, versioned } from './kit.ts'
 
 /** Updates the scope, because a repository or its project may have been renamed. Azure DevOps finds both by their ids. */
@@ -30,7 +30,7 @@ export const collectRepository: ExtraStep = {
 
 /** DevLake's raw rows do not contain the connection. If two connections had the same scope, one would find its work already done. */
 async function requireOneConnection({ database, context: { connectionId, scope } }: SourceTask): Promise<void> {
-  const [other] = await database.kysely
+  const [other] = await knowing(database.kysely, repos)
     .selectFrom(repos.name)
     .select('connection_id')
     .where('id', '=', scope.id)

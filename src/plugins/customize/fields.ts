@@ -17,7 +17,7 @@ import {
 import { domainTables } from '../../domain/index.ts'
 import { issueCustomArrayFields, issues } from '../../domain/ticket.ts'
 import { UserError } from '../../errors.ts'
-import { type TaskRun, write } from '../../plugin-kit/index.ts'
+import { knowing, type TaskRun, write } from '../../plugin-kit/index.ts'
 
 export type Database = TaskRun['database']
 
@@ -92,7 +92,10 @@ async function addedFields(
   names: readonly string[],
 ): Promise<(Field & { readonly table: string })[]> {
   const live = await database.describe()
-  const registered = await database.kysely.selectFrom(customizedFields.name).selectAll().execute()
+  const registered = await knowing(database.kysely, customizedFields)
+    .selectFrom(customizedFields.name)
+    .selectAll()
+    .execute()
   return names.flatMap((table) =>
     [...(live.get(table)?.columns ?? [])]
       .filter(([name]) => name.startsWith('x_'))
@@ -186,7 +189,7 @@ export async function deleteField(
     if ((await customFields(inside, table)).some((each) => each.columnName === columnName)) {
       await sql.raw(`alter table ${quote(tableName)} drop column ${quote(columnName)}`).execute(inside.kysely)
     }
-    await inside.kysely
+    await knowing(inside.kysely, customizedFields)
       .deleteFrom(customizedFields.name)
       .where('tb_name', '=', tableName)
       .where('column_name', '=', columnName)

@@ -3,7 +3,14 @@
  * or excludes, so after a change of the filter everything is collected again.
  */
 import { UserError } from '../../errors.ts'
-import { type ApiClient, type ExtraStep, forgetScope, type SourceTask, taskConfig } from '../../plugin-kit/index.ts'
+import {
+  type ApiClient,
+  type ExtraStep,
+  forgetScope,
+  knowing,
+  type SourceTask,
+  taskConfig,
+} from '../../plugin-kit/index.ts'
 import { boards } from './kit.ts'
 
 /** A filter may be private to somebody else, although its board can be read. */
@@ -18,7 +25,7 @@ async function filterOf({ context, signal, log }: SourceTask, client: ApiClient)
 }
 
 async function remember({ database, context }: SourceTask, jql: string): Promise<void> {
-  await database.kysely
+  await knowing(database.kysely, boards)
     .updateTable(boards.name)
     .set({ jql })
     .where('connection_id', '=', context.connectionId)

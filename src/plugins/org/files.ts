@@ -6,7 +6,16 @@ import { keyOf, type TableRow } from '../../database/table.ts'
 import { projectMapping } from '../../domain/crossdomain.ts'
 import { accounts, teams, teamUsers, userAccounts, users } from '../../domain/people.ts'
 import { connectedAccounts } from '../../metrics/calculate/user-accounts.ts'
-import { type Csv, lineError, onLine, requireColumns, retrying, type TaskRun, write } from '../../plugin-kit/index.ts'
+import {
+  type Csv,
+  knowing,
+  lineError,
+  onLine,
+  requireColumns,
+  retrying,
+  type TaskRun,
+  write,
+} from '../../plugin-kit/index.ts'
 
 type Database = TaskRun['database']
 /** Cells by the column of the file. */
@@ -182,7 +191,7 @@ export async function takeOrgFile(
   }
   await retrying(database, () =>
     database.transaction(async (inside) => {
-      for (const { name } of file.replaces) await inside.kysely.deleteFrom(name).execute()
+      for (const table of file.replaces) await knowing(inside.kysely, table).deleteFrom(table.name).execute()
       await write(inside, made)
       await atEnd(inside, lines)
     }),

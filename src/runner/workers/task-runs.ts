@@ -1,9 +1,12 @@
 /** Tasks that are handed out to workers, as rows in the database. A server writes them; a worker takes and ends them. */
+
 import { randomUUID } from 'node:crypto'
+import type { ExpressionBuilder } from 'kysely'
 import { FINISHED, QUEUED } from '../../control-plane/runs/states.ts'
 import { deleteRows, findRow, insertRow, type Queries, selectRows, updateRows } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
 import { isDuplicate } from '../../database/explain.ts'
+import type { SchemaWith } from '../../database/kysely.ts'
 import type { RowOf } from '../../database/table.ts'
 import { pipelines, tasks } from '../../system/pipelines.ts'
 import { pipelineLeases, scopeLeases, servers } from '../../system/runs.ts'
@@ -73,9 +76,8 @@ async function nextPosition(queries: Queries, project: string): Promise<number> 
 }
 
 /** The pipeline leases of the servers that handed tasks out. A task may be taken as long as its server has the pipeline. */
-const leasesOfCoordinators = (queries: Queries) =>
-  queries
-    .selectFrom(`${pipelineLeases.name} as lease`)
+const leasesOfCoordinators = ({ selectFrom }: ExpressionBuilder<SchemaWith<typeof taskRuns>, typeof taskRuns.name>) =>
+  selectFrom(`${pipelineLeases.name} as lease`)
     .select('lease.pipeline_id')
     .whereRef('lease.pipeline_id', '=', `${taskRuns.name}.pipeline_id`)
     .whereRef('lease.holder', '=', `${taskRuns.name}.coordinator`)
@@ -85,7 +87,7 @@ export const openRuns = (queries: Queries): Promise<TaskRun[]> =>
   selectRows(queries, taskRuns, (query) =>
     query
       .where('outcome', '=', '')
-      .where((where) => where.or([where('worker', '!=', ''), where.exists(leasesOfCoordinators(queries))]))
+      .where((where) => where.or([where('worker', '!=', ''), where.exists(leasesOfCoordinators(where))]))
       .orderBy('created_at')
       .orderBy('task_id'),
   )
@@ -98,12 +100,11 @@ const MOST_WAITING = 200
  * left out, and so are tasks of servers that have lost or cancelled the pipeline.
  */
 export function waitingRuns(queries: Queries, left: readonly string[]): Promise<TaskRun[]> {
-  const held = leasesOfCoordinators(queries).where('lease.cancel_requested', '=', false)
   return selectRows(queries, taskRuns, (query) => {
     const waiting = query.where('worker', '=', '').where('outcome', '=', '')
     const own = left.length > 0 ? waiting.where('token', 'not in', left) : waiting
     return own
-      .where(({ exists }) => exists(held))
+      .where((where) => where.exists(leasesOfCoordinators(where).where('lease.cancel_requested', '=', false)))
       .orderBy('position')
       .orderBy('task_id')
       .limit(MOST_WAITING)
@@ -232,7 +233,7 @@ export async function forgetRuns(
 ): Promise<void> {
   // Reads first, because a delete with this condition would block workers that take tasks.
   const left = await selectRows(kysely, taskRuns, (query) =>
-    query.where('worker', '=', '').where(({ not, exists }) => not(exists(leasesOfCoordinators(kysely)))),
+    query.where('worker', '=', '').where((where) => where.not(where.exists(leasesOfCoordinators(where)))),
   )
   for (const { task_id, token } of left) await deleteRows(kysely, taskRuns, { task_id, token, worker: '' })
   const ended = kysely.selectFrom(tasks.name).select('id').where('status', 'in', FINISHED)

@@ -6,7 +6,6 @@ import { selectSubtasks } from '../../control-plane/plan/select-subtasks.ts'
 import type { TaskRow } from '../../control-plane/runs/pipeline-rows.ts'
 import { findRow, updateRows } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
-import { newLeaseHolder } from '../../database/lease-holder.ts'
 import { messageOf, UserError } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
 import type { Plugin } from '../../plugin-kit/spec/plugin.ts'
@@ -14,11 +13,10 @@ import type { Secrets } from '../../secrets/secrets.ts'
 import { tasks } from '../../system/pipelines.ts'
 import { servers } from '../../system/runs.ts'
 import { taskRuns } from '../../system/workers.ts'
-import { now } from '../fence.ts'
-import type { Server } from '../leases.ts'
+import { belong } from '../belong.ts'
 import { repeat } from '../repeat.ts'
 import { CANCELLED } from '../run-pipeline.ts'
-import { joinServers, LEASE_MS, type TellStandstill } from '../servers.ts'
+import { LEASE_MS, type TellStandstill } from '../servers.ts'
 import { shareLogs } from '../share-logs.ts'
 import type { TaskDispatch, TaskOutcome } from '../task-dispatch.ts'
 import { connectionOfTask, optionsOfTask } from '../task-leases.ts'
@@ -70,36 +68,29 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
   /** Tokens of attempts that this version of the code cannot run. */
   let puzzles: readonly string[] = []
   let lookMs = SHORTEST_LOOK_MS
-  const joinOthers = async (): Promise<Server> => {
-    const leaseHolder = newLeaseHolder()
-    const about = { role: 'worker', host: hostname(), version, concurrency }
-    return { leaseHolder, membership: await joinServers(database, leaseHolder, leaseMs, about, options.tellStandstill) }
-  }
   const logs = shareLogs(context, { isAlways: true })
   const threads = logs.around(options.threads)
-  threads.fence.open(now(), leaseMs)
-  let server = await joinOthers()
-  let isMember = true
+  const presence = await belong(database, {
+    fence: threads.fence,
+    leaseMs,
+    about: { role: 'worker', host: hostname(), version, concurrency },
+    tellStandstill: options.tellStandstill,
+    log,
+    lost: 'this worker was silent for too long; its tasks continue elsewhere',
+    endAll() {
+      const own = [...claims.values()]
+      for (const { abort } of own) abort.abort(LOST)
+      return Promise.all(own.map(({ ended }) => ended))
+    },
+  })
   let isDraining = false
 
   async function live(): Promise<void> {
-    let asked = now()
-    if (isMember && !(await server.membership.beat())) {
-      log.error('this worker was silent for too long; its tasks continue elsewhere')
-      isMember = false
-    }
-    if (!isMember) {
-      const own = [...claims.values()]
-      for (const { abort } of own) abort.abort(LOST)
-      await Promise.all(own.map(({ ended }) => ended))
-      asked = now()
-      server = await joinOthers()
-      isMember = true
-    }
-    threads.fence.open(asked, leaseMs)
-    const own = [...claims].filter(([, { holder }]) => holder === server.leaseHolder)
+    await presence.beat()
+    const { leaseHolder } = presence.server
+    const own = [...claims].filter(([, { holder }]) => holder === leaseHolder)
     if (own.length === 0) return
-    const wanted = await wantedTokens(database.kysely, server.leaseHolder)
+    const wanted = await wantedTokens(database.kysely, leaseHolder)
     for (const [token, { abort }] of own) if (!wanted.has(token)) abort.abort(CANCELLED)
   }
 
@@ -107,7 +98,7 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
   async function look(): Promise<void> {
     const { kysely } = database
     const isAlone = () => [...claims.values()].some((claim) => claim.isAlone)
-    const isFree = () => !isDraining && isMember && claims.size < concurrency && !isAlone()
+    const isFree = () => !isDraining && presence.isMember && claims.size < concurrency && !isAlone()
     if (!isFree()) return
     puzzles = await stillWaiting(kysely, puzzles)
     let isTaking = false
@@ -121,7 +112,7 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
         void take(run, task).catch(goOn)
         isTaking = true
         // Takes nothing else, so that it can take this task when its running ones have ended.
-      } else if (await reserveRun(kysely, run, server.leaseHolder)) break
+      } else if (await reserveRun(kysely, run, presence.server.leaseHolder)) break
     }
     lookMs = isTaking ? SHORTEST_LOOK_MS : Math.min(2 * lookMs, LONGEST_LOOK_MS)
   }
@@ -158,8 +149,8 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
     const { plugins, secrets } = context
     const { signal } = claim.abort
     const begin = async () => {
-      const { leaseHolder } = server
-      if (isDraining || !isMember || !(await claimRun(database, run, leaseHolder))) return false
+      const { leaseHolder } = presence.server
+      if (isDraining || !presence.isMember || !(await claimRun(database, run, leaseHolder))) return false
       claim.holder = leaseHolder
       log.info({ task: task.id }, `task ${task.id} (${task.plugin}) begins`)
       return true
@@ -211,7 +202,9 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
       isDraining = true
       await Promise.all([
         places.stop(),
-        updateRows(database.kysely, servers, { holder: server.leaseHolder }, { is_draining: true }).catch(() => 0),
+        updateRows(database.kysely, servers, { holder: presence.server.leaseHolder }, { is_draining: true }).catch(
+          () => 0,
+        ),
       ])
       const rest = () => Promise.all([...claims.values()].map(({ ended }) => ended))
       if (claims.size > 0) log.info(`waiting for ${counted(claims.size, 'task')} to end`)
@@ -223,7 +216,7 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
       await rest()
       // Sends heartbeats until the end, so that others do not take a worker that is stopping for dead.
       await life.stop()
-      await server.membership.leave().catch(goOn)
+      await presence.server.membership.leave().catch(goOn)
       await logs.stop()
       await threads.close()
     },

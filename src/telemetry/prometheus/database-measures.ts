@@ -3,6 +3,8 @@ import { listConnections } from '../../control-plane/connections/connection-stat
 import { QUEUED, UNFINISHED } from '../../control-plane/runs/states.ts'
 import type { ServiceContext } from '../../control-plane/services.ts'
 import { layersOf } from '../../control-plane/storage/storage.ts'
+import { knowing } from '../../database/kysely.ts'
+import type { AnyTable } from '../../database/table.ts'
 import { gaps } from '../../plugin-kit/raw/gaps.ts'
 import { quarantine } from '../../plugin-kit/raw/quarantine.ts'
 import { pipelines, tasks } from '../../system/pipelines.ts'
@@ -48,8 +50,8 @@ async function readAll(context: DatabaseReader): Promise<DatabaseMeasures> {
     working: connections.flatMap((each) =>
       each.state === 'unknown' ? [] : [{ labels: labelsOf(each), value: each.state === 'works' ? 1 : 0 }],
     ),
-    gaps: await counts(context, gaps.name, ['plugin', 'kind']),
-    quarantine: await counts(context, quarantine.name, ['plugin']),
+    gaps: await counts(context, gaps, ['plugin', 'kind']),
+    quarantine: await counts(context, quarantine, ['plugin']),
     completed: await lastCompleted(context),
     created: await projectsMade(context),
     storage: await storageNow(context),
@@ -91,9 +93,9 @@ export async function readQueue({ database: { kysely } }: Pick<DatabaseReader, '
   }
 }
 
-async function counts({ database: { kysely } }: DatabaseReader, table: string, names: readonly string[]) {
-  const rows = await kysely
-    .selectFrom(table)
+async function counts({ database: { kysely } }: DatabaseReader, table: AnyTable, names: readonly string[]) {
+  const rows = await knowing(kysely, table)
+    .selectFrom(table.name)
     .select([...names, ({ fn }) => fn.countAll().as('count')])
     .groupBy([...names])
     .execute()

@@ -18,6 +18,7 @@ import {
   scopeSelectors,
 } from '../../../src/system/projects.ts'
 import { emptyTables } from '../../support/empty-tables.ts'
+import { anyTable } from '../../support/any-table.ts'
 import type { TestApi } from './test-api.ts'
 
 const SOMEBODY = { id: 'test', name: 'somebody', email: '', address: 'a test' }
@@ -48,7 +49,8 @@ const TABLES = [
 /** Returns all rows that make up the configuration, whoever wrote them. */
 export async function storedConfiguration({ kysely }: Database): Promise<Record<string, any[]>> {
   const rows: Record<string, any[]> = {}
-  for (const { name } of [...TABLES, auditEntries]) rows[name] = await kysely.selectFrom(name).selectAll().execute()
+  for (const { name } of [...TABLES, auditEntries])
+    rows[name] = await anyTable(kysely).selectFrom(name).selectAll().execute()
   return rows
 }
 

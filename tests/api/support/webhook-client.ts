@@ -1,6 +1,8 @@
 /** Messages as tools send them, and a client that sends them. */
+
 import { expect } from 'vitest'
 import type { Database } from '../../../src/database/database.ts'
+import { anyTable } from '../../support/any-table.ts'
 import type { TestApi } from './test-api.ts'
 
 export const DONE = { code: 0, success: true, message: 'success', causes: null, data: null }
@@ -46,7 +48,7 @@ export function webhookClient(api: () => TestApi, database: () => Database) {
     return body
   }
   async function rowsOf(table: string, where: Record<string, unknown>): Promise<any[]> {
-    const all = database().kysely.selectFrom(table).selectAll()
+    const all = anyTable(database().kysely).selectFrom(table).selectAll()
     const narrowed = Object.entries(where).reduce((query, [column, value]) => query.where(column, '=', value), all)
     const keyOf = (row: any) => row.id ?? row.issue_id ?? row.incident_id
     return (await narrowed.execute()).sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))

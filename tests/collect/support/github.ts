@@ -19,6 +19,7 @@ import { DEFAULT_TOKEN } from '../../fake-github/fake-github.ts'
 import type { Item } from '../../fake-github/world/records.ts'
 import type { Repository } from '../../fake-github/world/repository.ts'
 import { emptyTables } from '../../support/empty-tables.ts'
+import { anyTable } from '../../support/any-table.ts'
 
 export const NAME = 'acme/web'
 export const plugins: readonly Plugin[] = [github, githubGraphql]
@@ -123,7 +124,7 @@ export async function storedIds({ kysely }: Database): Promise<Record<string, st
   for (const [kind, places] of Object.entries(PLACES)) {
     const ids: string[] = []
     for (const [table, column, type] of places) {
-      const query = kysely.selectFrom(`_tool_github_${table}`).select(`${column} as id`)
+      const query = anyTable(kysely).selectFrom(`_tool_github_${table}`).select(`${column} as id`)
       for (const { id } of await (type ? query.where('type', '=', type) : query).execute()) ids.push(String(id))
     }
     found[kind] = ids.sort()
@@ -183,7 +184,7 @@ export async function rawRows({ kysely }: Database): Promise<Record<string, { ro
   for (const { name } of tables.filter(({ name }) => name.startsWith('_raw_'))) {
     const seen = new Set<string>()
     let rows = 0
-    for await (const row of kysely.selectFrom(name).select(['data', 'input']).stream(200)) {
+    for await (const row of anyTable(kysely).selectFrom(name).select(['data', 'input']).stream(200)) {
       rows++
       seen.add(`${JSON.stringify(row.input)} ${row.data}`)
     }

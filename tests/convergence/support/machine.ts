@@ -22,6 +22,7 @@ import type { Membership } from '../../../src/runner/servers.ts'
 import { leasesOfTask } from '../../../src/runner/task-leases.ts'
 import { systemTables } from '../../../src/system/index.ts'
 import { emptyTables } from '../../support/empty-tables.ts'
+import { anyTable } from '../../support/any-table.ts'
 import { programFile, startProgram } from '../../support/programs.ts'
 import { clocks } from './clocks.ts'
 import { dyingAfter } from './dying-database.ts'
@@ -221,7 +222,7 @@ const OWN: Record<OwnOperationName, Happen> = {
     await deleteScopeData(sides.lived, plugins, source, CONNECTION, row)
     const { table } = source.scope
     const keys = table.keys.map((position) => table.names[position] as string)
-    let query = sides.lived.kysely.deleteFrom(table.name).where('connection_id', '=', CONNECTION)
+    let query = anyTable(sides.lived.kysely).deleteFrom(table.name).where('connection_id', '=', CONNECTION)
     for (const key of keys) if (key !== 'connection_id') query = query.where(key, '=', row[key])
     await query.execute()
   },

@@ -1,6 +1,7 @@
 import type { Database } from '../../../src/database/database.ts'
 import type { TaskRun } from '../../../src/plugin-kit/spec/subtask.ts'
 import { plugins } from '../../../src/plugins/index.ts'
+import { anyTable } from '../../support/any-table.ts'
 import { temporaryFolder } from './repository.ts'
 
 const plugin = plugins.find(({ name }) => name === 'gitextractor')
@@ -44,7 +45,7 @@ export async function stored(database: Database): Promise<Record<string, any[]>>
   }
   const found: Record<string, any[]> = {}
   for (const [table, order] of Object.entries(tables)) {
-    const rows = await database.kysely.selectFrom(table).selectAll().execute()
+    const rows = await anyTable(database.kysely).selectFrom(table).selectAll().execute()
     found[table] = rows
       .map(({ created_at, updated_at, ...row }) => row)
       .sort((one, other) => (order.map((name) => one[name]).join() < order.map((name) => other[name]).join() ? -1 : 1))
@@ -64,7 +65,7 @@ export async function clear(database: Database): Promise<void> {
     'accounts',
     '_devlake_subtask_states',
   ]) {
-    await database.kysely.deleteFrom(table).execute()
+    await anyTable(database.kysely).deleteFrom(table).execute()
   }
 }
 

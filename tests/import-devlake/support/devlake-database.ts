@@ -1,4 +1,5 @@
 /** A small database in the form that DevLake leaves: its types, its ciphertexts, and its own tables besides those that Weir knows. */
+
 import { createCipheriv, createHash, createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Database } from '../../../src/database/database.ts'
@@ -6,6 +7,7 @@ import type { AnyTable, Column, Kind, TableRow } from '../../../src/database/tab
 import { domainTables } from '../../../src/domain/index.ts'
 import { systemTables } from '../../../src/system/index.ts'
 import { allTables } from '../../../src/tables.ts'
+import { anyTable } from '../../support/any-table.ts'
 import type { Engine } from '../../support/servers.ts'
 
 export const OLD_SECRET = 'A'.repeat(120)
@@ -72,7 +74,7 @@ const run = ({ kysely }: Database, statement: string) => sql.raw(statement).exec
 
 export const insert = async ({ kysely }: Database, table: string, rows: readonly Record<string, unknown>[]) => {
   for (let at = 0; at < rows.length; at += 200) {
-    await kysely
+    await anyTable(kysely)
       .insertInto(table)
       .values(rows.slice(at, at + 200))
       .execute()
@@ -193,7 +195,7 @@ async function insertRuns(database: Database): Promise<void> {
   ])
   const links = ['github', 'zentao'].map((plugin_name) => ({ blueprint_id: 5, plugin_name, connection_id: 1 }))
   await insert(database, '_devlake_blueprint_connections', links)
-  const [repository] = await database.kysely.selectFrom('_tool_github_repos').select('github_id').execute()
+  const [repository] = await anyTable(database.kysely).selectFrom('_tool_github_repos').select('github_id').execute()
   const scope_id = String(repository?.github_id)
   await insert(
     database,
@@ -230,7 +232,7 @@ export async function wholeOf(database: Database): Promise<unknown> {
   const live = await database.describe()
   const contents = []
   for (const name of [...live.keys()].sort()) {
-    const rows = await database.kysely.selectFrom(name).selectAll().execute()
+    const rows = await anyTable(database.kysely).selectFrom(name).selectAll().execute()
     const columns = [...(live.get(name)?.columns ?? [])].sort(([one], [other]) => (one < other ? -1 : 1))
     contents.push([name, columns, rows.map((row) => JSON.stringify(row)).sort()])
   }

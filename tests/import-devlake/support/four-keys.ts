@@ -1,4 +1,5 @@
 /** Plants domain rows with known figures, and reads the four keys from them, from tables of Weir or of DevLake. */
+
 import type { Database } from '../../../src/database/database.ts'
 import { write } from '../../../src/database/write.ts'
 import { domainTables } from '../../../src/domain/index.ts'
@@ -8,6 +9,7 @@ import { readManySeries } from '../../../src/metrics/read/read.ts'
 import { prepareDatabase } from '../../../src/start/prepare-database.ts'
 import { calculate } from '../../metrics/calculate.ts'
 import { DAY, plantOrganisation, START } from '../../metrics/organisation.ts'
+import { anyTable } from '../../support/any-table.ts'
 import { insertRows } from './devlake-database.ts'
 
 const STEPS = 12
@@ -36,7 +38,7 @@ export async function plantDomain(own: Database, devLake: Database): Promise<voi
   for (const table of domainTables) {
     // DevLake does not have Weir's tables.
     if (table.name.startsWith('_weir_')) continue
-    const rows = await own.kysely.selectFrom(table.name).selectAll().execute()
+    const rows = await anyTable(own.kysely).selectFrom(table.name).selectAll().execute()
     await insertRows(
       devLake,
       rows.map((row) => table.row(row as never)),

@@ -12,6 +12,7 @@ import { jobs, ofScope } from '../../../src/plugins/jenkins/kit.ts'
 import { jenkins } from '../../../src/plugins/jenkins/plugin.ts'
 import { allTables } from '../../../src/tables.ts'
 import { type FakeJenkins, startFakeJenkins, TOKEN, USER } from '../../fake-jenkins/fake-jenkins.ts'
+import { anyTable } from '../../support/any-table.ts'
 import type { TestDatabase } from '../../support/databases.ts'
 import { emptyTables } from '../../support/empty-tables.ts'
 
@@ -81,7 +82,7 @@ export function useJenkins(test: TestDatabase) {
 }
 
 const rowsOf = async ({ kysely }: Database, table: string, columns: readonly string[]): Promise<any[]> =>
-  kysely
+  anyTable(kysely)
     .selectFrom(table)
     .select(columns as string[])
     .orderBy(columns[0] as string)

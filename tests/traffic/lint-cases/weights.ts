@@ -79,6 +79,12 @@ export const weightsCases = {
       bad: () => action((config) => (config.targetGroups[0].weight = -5)),
       good: () => action(ok),
     },
+    {
+      path: 'targetGroups[0].weight',
+      says: /1000/,
+      bad: () => action((config) => (config.targetGroups[0].weight = 1000)),
+      good: () => action(ok),
+    },
   ],
   'TS-W03': [
     {
@@ -174,7 +180,7 @@ export const weightsCases = {
       path: 'durationSeconds',
       says: /got 0/,
       bad: () => action((config) => (config.targetGroupStickinessConfig.durationSeconds = 0)),
-      good: () => action(ok),
+      good: () => action((config) => (config.targetGroupStickinessConfig.durationSeconds = 604_800)),
     },
     {
       path: 'enabled',

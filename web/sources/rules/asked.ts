@@ -3,35 +3,29 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { AnswerTo } from '../../api/ask.ts'
 import { question } from '../../api/queries.ts'
-import { ofSource, type Source } from '../../api/sources.ts'
+import type { Source } from '../../api/sources.ts'
 import { useMay } from '../../frame/sign-in.tsx'
 import { counted } from '../../parts/words.ts'
 
 export type Names = AnswerTo<'GET /v1/names'>
 export type Name = Names['kinds'][number]['names'][number]
 export type RuleValues = Readonly<Record<string, unknown>>
-/** Fields that the scope configs of all sources have; the other fields depend on the source. */
-export interface RuleConfig extends RuleValues {
-  readonly id: number
-  readonly name: string
-  readonly entities: readonly string[]
-  readonly updatedAt: string
-}
+export type RuleConfig = AnswerTo<'GET /plugins/{plugin}/connections/{connectionId}/scope-configs/{scopeConfigId}'>
 
 export const fieldsOf = ({ scopeConfig }: Source) => Object.entries(scopeConfig)
 
 export const configsQuestion = (plugin: string, connectionId: number) =>
-  question(ofSource('GET /plugins/github/connections/{connectionId}/scope-configs', plugin), {
-    path: { connectionId },
+  question('GET /plugins/{plugin}/connections/{connectionId}/scope-configs', {
+    path: { plugin, connectionId },
   })
 
 export const configQuestion = (plugin: string, connectionId: number, scopeConfigId: number) =>
-  question(ofSource('GET /plugins/github/connections/{connectionId}/scope-configs/{scopeConfigId}', plugin), {
-    path: { connectionId, scopeConfigId },
+  question('GET /plugins/{plugin}/connections/{connectionId}/scope-configs/{scopeConfigId}', {
+    path: { plugin, connectionId, scopeConfigId },
   })
 
 export const projectsQuestion = (plugin: string, scopeConfigId: number) =>
-  question(ofSource('GET /plugins/github/scope-config/{scopeConfigId}/projects', plugin), { path: { scopeConfigId } })
+  question('GET /plugins/{plugin}/scope-config/{scopeConfigId}/projects', { path: { plugin, scopeConfigId } })
 
 /** Before anything is collected, this asks the source itself, so only admins get the names. */
 export function useNames(plugin: string, connectionId: number, scopeConfigId?: number) {

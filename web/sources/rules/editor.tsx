@@ -5,7 +5,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useRef } from 'react'
 import { ask, Refused } from '../../api/ask.ts'
 import { refresh } from '../../api/queries.ts'
-import { ofSource, type Source } from '../../api/sources.ts'
+import type { Source } from '../../api/sources.ts'
 import { useMay } from '../../frame/sign-in.tsx'
 import { useSave } from '../../parts/conflict.tsx'
 import { useDraft } from '../../parts/draft.ts'
@@ -63,14 +63,14 @@ export function Editor({ source, connection, stored, names }: EditorProps) {
   const projects = users.data?.projects ?? []
   const change = (name: string, value: unknown) =>
     setDraft({ seen: draft.seen, values: { ...draft.values, [name]: value } })
-  const path = { connectionId: connection.id }
+  const path = { plugin, connectionId: connection.id }
   const isTransforming = useRef(false)
 
   async function saved(config: RuleConfig) {
     setDraft(undefined)
     await refresh(
-      ofSource('GET /plugins/github/connections/{connectionId}/scope-configs', plugin),
-      ofSource('GET /plugins/github/connections/{connectionId}/scope-configs/{scopeConfigId}', plugin),
+      'GET /plugins/{plugin}/connections/{connectionId}/scope-configs',
+      'GET /plugins/{plugin}/connections/{connectionId}/scope-configs/{scopeConfigId}',
       'GET /v1/connections/{plugin}/{connectionId}/scopes',
     )
     // The rules are new, or were created again because the stored ones are gone.
@@ -98,19 +98,19 @@ export function Editor({ source, connection, stored, names }: EditorProps) {
   })
   const create = useMutation({
     mutationFn: (values: RuleValues) =>
-      ask(ofSource('POST /plugins/github/connections/{connectionId}/scope-configs', plugin), {
+      ask('POST /plugins/{plugin}/connections/{connectionId}/scope-configs', {
         path,
         body: values as { name: string },
-      }) as Promise<unknown> as Promise<RuleConfig>,
+      }),
     onSuccess: saved,
   })
   const { save, isSaving, failure, conflict } = useSave<RuleConfig>({
     send: (changes, header) =>
-      ask(ofSource('PATCH /plugins/github/connections/{connectionId}/scope-configs/{scopeConfigId}', plugin), {
+      ask('PATCH /plugins/{plugin}/connections/{connectionId}/scope-configs/{scopeConfigId}', {
         path: { ...path, scopeConfigId: stored?.id ?? 0 },
         header,
         body: changes,
-      }) as Promise<unknown> as Promise<RuleConfig>,
+      }),
     labels: {
       name: 'Name',
       entities: 'What is collected',

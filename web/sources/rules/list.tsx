@@ -1,3 +1,4 @@
+import { ACTIONS, Table } from '../../parts/table.tsx'
 import './rules.css'
 import { Button } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
@@ -5,7 +6,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { ask } from '../../api/ask.ts'
 import { refresh } from '../../api/queries.ts'
-import { ofSource, type Source } from '../../api/sources.ts'
+import type { Source } from '../../api/sources.ts'
 import { useMay } from '../../frame/sign-in.tsx'
 import { Asked, Empty, Moment, Page } from '../../parts/parts.tsx'
 import { connectionQuestion, useScopes, useSource } from '../asked.ts'
@@ -66,29 +67,19 @@ function RuleList({ source, connectionId }: RuleListProps) {
               <>
                 {all.length > 0 && (
                   <div className="card scroll" style={{ marginBottom: 16 }}>
-                    <table className="plain">
-                      <thead>
-                        <tr>
-                          <th>Rules</th>
-                          <th>Apply to</th>
-                          <th>Changed</th>
-                          <th aria-label="Actions" />
-                        </tr>
-                      </thead>
-                      <tbody>
-                        {(all as unknown as readonly RuleConfig[]).map((config) => (
-                          <Row
-                            key={config.id}
-                            source={source}
-                            connectionId={connectionId}
-                            config={config}
-                            users={shown
-                              .filter(({ scopeConfigId }) => scopeConfigId === config.id)
-                              .map(({ name }) => name)}
-                          />
-                        ))}
-                      </tbody>
-                    </table>
+                    <Table heads={['Rules', 'Apply to', 'Changed', ACTIONS]}>
+                      {all.map((config) => (
+                        <Row
+                          key={config.id}
+                          source={source}
+                          connectionId={connectionId}
+                          config={config}
+                          users={shown
+                            .filter(({ scopeConfigId }) => scopeConfigId === config.id)
+                            .map(({ name }) => name)}
+                        />
+                      ))}
+                    </Table>
                   </div>
                 )}
                 <Assumed source={source} bare={bare.map(({ name }) => name)} hasRules={all.length > 0} />
@@ -114,21 +105,21 @@ interface RowProps {
 function Row({ source, connectionId, config, users }: RowProps) {
   const { plugin } = source
   const may = useMay('admin')
-  const path = { connectionId }
-  const reread = () => refresh(ofSource('GET /plugins/github/connections/{connectionId}/scope-configs', plugin))
+  const path = { plugin, connectionId }
+  const reread = () => refresh('GET /plugins/{plugin}/connections/{connectionId}/scope-configs')
   const failed = ({ message }: Error) => notifications.show({ color: 'red', title: 'Not deleted', message })
   const bringBack = useMutation({
     mutationFn: () =>
-      ask(ofSource('POST /plugins/github/connections/{connectionId}/scope-configs', plugin), {
+      ask('POST /plugins/{plugin}/connections/{connectionId}/scope-configs', {
         path,
-        body: config as unknown as { name: string },
+        body: config,
       }),
     onSuccess: reread,
     onError: ({ message }) => notifications.show({ color: 'red', title: 'Not brought back', message }),
   })
   const remove = useMutation({
     mutationFn: () =>
-      ask(ofSource('DELETE /plugins/github/connections/{connectionId}/scope-configs/{scopeConfigId}', plugin), {
+      ask('DELETE /plugins/{plugin}/connections/{connectionId}/scope-configs/{scopeConfigId}', {
         path: { ...path, scopeConfigId: config.id },
       }),
     onSuccess: async () => {

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Asked, Empty, Page } from '../../parts/parts.tsx'
 import { connectionQuestion, useSource } from '../asked.ts'
-import { configQuestion, type RuleConfig, useNames } from './asked.ts'
+import { configQuestion, useNames } from './asked.ts'
 import { Editor } from './editor.tsx'
 
 const place = getRouteApi('/sources/$plugin/$id/rules/$config')
@@ -36,7 +36,7 @@ export function RulesPage() {
       key={`${plugin} ${id} ${config}`}
       source={source}
       connection={connection.data}
-      stored={isNew ? undefined : (stored.data as unknown as RuleConfig)}
+      stored={isNew ? undefined : stored.data}
       names={names.data}
     />
   )

@@ -4,6 +4,7 @@ import { type AnswerTo, ask } from '../../api/ask.ts'
 import { question } from '../../api/queries.ts'
 import type { Source } from '../../api/sources.ts'
 import { Failure } from '../../parts/parts.tsx'
+import { right, Table } from '../../parts/table.tsx'
 import { count, counted, quantity } from '../../parts/words.ts'
 import { KEYS } from '../../projects/keys.ts'
 import { fieldsOf, type RuleValues } from './asked.ts'
@@ -90,33 +91,24 @@ function Changes({ effects: { effects, keys }, source, isCurrent }: ChangesProps
   return (
     <div style={{ display: 'grid', gap: 16, opacity: isCurrent ? 1 : 0.55 }} aria-live="polite">
       {!isCurrent && <p className="small">The rules were changed since.</p>}
-      <table className="plain small">
-        <thead>
-          <tr>
-            <th>Last six months</th>
-            <th className="right">now</th>
-            <th className="right">then</th>
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map(({ metric, before, after }) => {
-            const key = KEYS.find(({ name }) => name === metric)
-            const { unit = '' } = metrics.data?.find(({ name }) => name === metric) ?? {}
-            return (
-              <tr key={metric}>
-                <td>
-                  {key?.title ?? metric}
-                  <div className="faint">{counted(after.counted, key?.of ?? 'item')} then</div>
-                </td>
-                <td className="right">{shown(before.value, unit)}</td>
-                <td className="right" style={{ fontWeight: before.value === after.value ? 400 : 600 }}>
-                  {before.value === after.value ? 'the same' : shown(after.value, unit)}
-                </td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
+      <Table className="small" heads={['Last six months', right('now'), right('then')]}>
+        {keys.map(({ metric, before, after }) => {
+          const key = KEYS.find(({ name }) => name === metric)
+          const { unit = '' } = metrics.data?.find(({ name }) => name === metric) ?? {}
+          return (
+            <tr key={metric}>
+              <td>
+                {key?.title ?? metric}
+                <div className="faint">{counted(after.counted, key?.of ?? 'item')} then</div>
+              </td>
+              <td className="right">{shown(before.value, unit)}</td>
+              <td className="right" style={{ fontWeight: before.value === after.value ? 400 : 600 }}>
+                {before.value === after.value ? 'the same' : shown(after.value, unit)}
+              </td>
+            </tr>
+          )
+        })}
+      </Table>
       {changed.length === 0 ? (
         <p className="small quiet">Nothing starts or stops matching.</p>
       ) : (

@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { refresh } from '../../api/queries.ts'
-import { ofSource, type Source } from '../../api/sources.ts'
+import type { Source } from '../../api/sources.ts'
 import { useMay } from '../../frame/sign-in.tsx'
 import { Asked } from '../../parts/parts.tsx'
 import { type ListedScope, useScopes } from '../asked.ts'
@@ -53,8 +53,8 @@ function Choice({
   const assign = useMutation({
     mutationFn: async () => {
       for (const [scopeId, isOn] of changes) {
-        await ask(ofSource('PATCH /plugins/github/connections/{connectionId}/scopes/{scopeId}', plugin), {
-          path: { connectionId, scopeId },
+        await ask('PATCH /plugins/{plugin}/connections/{connectionId}/scopes/{scopeId}', {
+          path: { plugin, connectionId, scopeId },
           body: { scopeConfigId: isOn ? config.id : 0 },
         })
       }
@@ -67,7 +67,7 @@ function Choice({
     onSettled: () =>
       refresh(
         'GET /v1/connections/{plugin}/{connectionId}/scopes',
-        ofSource('GET /plugins/github/scope-config/{scopeConfigId}/projects', plugin),
+        'GET /plugins/{plugin}/scope-config/{scopeConfigId}/projects',
         'GET /v1/names',
       ),
   })

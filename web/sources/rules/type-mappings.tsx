@@ -1,6 +1,7 @@
 import { Select } from '@mantine/core'
 import type { SettingField as Field } from '../../api/description.ts'
 import type {} from '../../api/sources.ts'
+import { right, Table } from '../../parts/table.tsx'
 import { count } from '../../parts/words.ts'
 import type { Name, Names } from './asked.ts'
 import type { Suggestion } from './pattern-field.tsx'
@@ -65,60 +66,48 @@ export function TypeMappings({ field, value, names, suggestion, isReadOnly, onCh
         </p>
       )}
       <div className="scroll">
-        <table className="plain">
-          <thead>
-            <tr>
-              <th>Type</th>
-              <th className="right">Issues</th>
-              <th>Counts as</th>
-              {[...groups].map(([group, statuses]) => (
-                <th key={group}>{listed(statuses)}</th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ name, count: amount }) => (
-              <tr key={name}>
-                <td style={{ fontWeight: 500 }}>
-                  <bdi>{name}</bdi>
-                </td>
-                <td className="right">{amount === null ? '' : count(amount)}</td>
-                <td>
+        <Table heads={['Type', right('Issues'), 'Counts as', ...[...groups.values()].map(listed)]}>
+          {rows.map(({ name, count: amount }) => (
+            <tr key={name}>
+              <td style={{ fontWeight: 500 }}>
+                <bdi>{name}</bdi>
+              </td>
+              <td className="right">{amount === null ? '' : count(amount)}</td>
+              <td>
+                <Select
+                  aria-label={`${name} counts as`}
+                  data={withOwn(TYPES, mappings[name]?.standardType)}
+                  value={mappings[name]?.standardType ?? null}
+                  onChange={(standardType) => set(name, { standardType })}
+                  placeholder="nothing"
+                  clearable
+                  disabled={isReadOnly}
+                  size="xs"
+                  w={150}
+                />
+              </td>
+              {[...groups.keys()].map((group) => (
+                <td key={group}>
                   <Select
-                    aria-label={`${name} counts as`}
-                    data={withOwn(TYPES, mappings[name]?.standardType)}
-                    value={mappings[name]?.standardType ?? null}
-                    onChange={(standardType) => set(name, { standardType })}
-                    placeholder="nothing"
+                    aria-label={`${name} in ${group} is`}
+                    data={withOwn(STATUSES, mappings[name]?.statusMappings?.[group]?.standardStatus)}
+                    value={mappings[name]?.statusMappings?.[group]?.standardStatus ?? null}
+                    onChange={(standardStatus) => {
+                      const { [group]: _, ...others } = mappings[name]?.statusMappings ?? {}
+                      const statusMappings = standardStatus ? { ...others, [group]: { standardStatus } } : others
+                      set(name, { statusMappings })
+                    }}
+                    placeholder="as it is"
                     clearable
                     disabled={isReadOnly}
                     size="xs"
-                    w={150}
+                    w={140}
                   />
                 </td>
-                {[...groups.keys()].map((group) => (
-                  <td key={group}>
-                    <Select
-                      aria-label={`${name} in ${group} is`}
-                      data={withOwn(STATUSES, mappings[name]?.statusMappings?.[group]?.standardStatus)}
-                      value={mappings[name]?.statusMappings?.[group]?.standardStatus ?? null}
-                      onChange={(standardStatus) => {
-                        const { [group]: _, ...others } = mappings[name]?.statusMappings ?? {}
-                        const statusMappings = standardStatus ? { ...others, [group]: { standardStatus } } : others
-                        set(name, { statusMappings })
-                      }}
-                      placeholder="as it is"
-                      clearable
-                      disabled={isReadOnly}
-                      size="xs"
-                      w={140}
-                    />
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+              ))}
+            </tr>
+          ))}
+        </Table>
       </div>
       {rows.length === 0 && (
         <p className="small faint">No issue types are known yet: they show here after the first collection.</p>
