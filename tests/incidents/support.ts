@@ -6,8 +6,8 @@ import type { RemoteEntry } from '../../src/plugin-kit/spec/remote-scopes.ts'
 import { connectionSettings, openAwaitedClient } from '../../src/plugin-kit/task/connection.ts'
 import { allTables } from '../../src/tables.ts'
 import { runTask } from '../convergence/support/run-task.ts'
-import { emptyTables } from '../support/empty-tables.ts'
 import { anyTable } from '../support/any-table.ts'
+import { emptyTables } from '../support/empty-tables.ts'
 
 export async function connect(database: Database, { name }: Plugin, endpoint: string, token: string): Promise<void> {
   await emptyTables(database, allTables)

@@ -27,8 +27,8 @@ import { prepareDatabase } from '../../src/start/prepare-database.ts'
 import { collectorLatestState, subtaskStates } from '../../src/system/state.ts'
 import { workshopAnnex } from '../convergence/workshop/annex.ts'
 import { workshop, workshopQuery } from '../convergence/workshop/plugin.ts'
-import { describeEachWithTables } from '../support/databases.ts'
 import { anyTable } from '../support/any-table.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 
 const plugins: readonly Plugin[] = [...shipped, workshop, workshopQuery, workshopAnnex]
 const sources = allConnected(plugins).flatMap(({ source }) => source ?? [])

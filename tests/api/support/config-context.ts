@@ -17,8 +17,8 @@ import {
   projects,
   scopeSelectors,
 } from '../../../src/system/projects.ts'
-import { emptyTables } from '../../support/empty-tables.ts'
 import { anyTable } from '../../support/any-table.ts'
+import { emptyTables } from '../../support/empty-tables.ts'
 import type { TestApi } from './test-api.ts'
 
 const SOMEBODY = { id: 'test', name: 'somebody', email: '', address: 'a test' }

@@ -18,8 +18,8 @@ import { systemTables } from '../../../src/system/index.ts'
 import { DEFAULT_TOKEN } from '../../fake-github/fake-github.ts'
 import type { Item } from '../../fake-github/world/records.ts'
 import type { Repository } from '../../fake-github/world/repository.ts'
-import { emptyTables } from '../../support/empty-tables.ts'
 import { anyTable } from '../../support/any-table.ts'
+import { emptyTables } from '../../support/empty-tables.ts'
 
 export const NAME = 'acme/web'
 export const plugins: readonly Plugin[] = [github, githubGraphql]
