@@ -9,11 +9,12 @@
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { migrate } from '../src/database/migrate.ts'
 import { openDatabase } from '../src/database/open.ts'
 import { UserError } from '../src/errors.ts'
 import { DEFAULT_CONCURRENCY } from '../src/plugin-kit/http/index.ts'
+import { allTables } from '../src/tables.ts'
 import { CODE_HOST_NAMES, CODE_HOSTS, type CodeHostName } from '../tests/collect/support/code-hosts.ts'
-import { prepare } from '../tests/collect/support/github.ts'
 import { startTestMariadb, startTestPostgres } from '../tests/support/servers.ts'
 import { runLikeATask } from '../tests/support/task-process.ts'
 import { collectJenkins } from './support/collect-jenkins.ts'
@@ -70,7 +71,7 @@ export async function run(rest: string[]): Promise<void> {
   async function measure(plugin: string, atOnce: number): Promise<Measured> {
     const url = await server.createDatabase()
     const database = await openDatabase(url)
-    await prepare(database)
+    await migrate(database, allTables)
     await fake.connect(database)
     await database.close()
     await fake.clearRequests()

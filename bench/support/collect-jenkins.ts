@@ -3,9 +3,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { migrate } from '../../src/database/migrate.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { DEFAULT_CONCURRENCY } from '../../src/plugin-kit/http/index.ts'
-import { connect, prepare } from '../../tests/jenkins/support/jenkins.ts'
+import { allTables } from '../../src/tables.ts'
+import { connect } from '../../tests/jenkins/support/jenkins.ts'
 import { runLikeATask } from '../../tests/support/task-process.ts'
 import type { Collected } from './collect-worker.ts'
 
@@ -29,7 +31,7 @@ export async function collectJenkins({ builds, latency, url }: JenkinsBench): Pr
   try {
     const { endpoint } = await told()
     const database = await openDatabase(url)
-    await prepare(database)
+    await migrate(database, allTables)
     await connect(database, endpoint, 'team-1/app')
     await database.close()
     const measure = async (title: string) => {

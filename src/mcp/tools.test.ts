@@ -11,7 +11,7 @@ import launched from '../../scripts/launch.json' with { type: 'json' }
 import { SECRET_KEY, startTestApi, type TestApi } from '../../tests/api/support/test-api.ts'
 import { calculate } from '../../tests/metrics/calculate.ts'
 import { DAY, plantOrganisation, START } from '../../tests/metrics/organisation.ts'
-import { describeOneDatabase } from '../../tests/support/databases.ts'
+import { describeOneWithTables } from '../../tests/support/databases.ts'
 import { programEnvironment, programFile } from '../../tests/support/programs.ts'
 import { write } from '../database/write.ts'
 import { textOf } from '../metrics/answer/say.ts'
@@ -31,7 +31,7 @@ const TOOLS = [
   'read_series',
 ]
 
-describeOneDatabase('assistants', (test) => {
+describeOneWithTables('assistants', (test) => {
   let api: TestApi
   let address: string
   let names: string[]

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../tests/support/databases.ts'
+import { describeEachWithTables } from '../../tests/support/databases.ts'
 import { insertRow } from '../control-plane/store.ts'
 import { closeFolders } from '../secrets/private-file.ts'
 import { prepareDatabase } from '../start/prepare-database.ts'
@@ -23,7 +23,7 @@ import { createTaskLog } from './write-log.ts'
 const NOW = new Date('2026-06-01T00:00:00Z')
 const daysAgo = (days: number) => new Date(NOW.getTime() - days * 24 * 3_600_000)
 
-describeEachDatabase('logs of pipelines', (test) => {
+describeEachWithTables('logs of pipelines', (test) => {
   let dataFolder: string
   beforeAll(async () => {
     await prepareDatabase(test.database)

@@ -12,12 +12,12 @@ import {
   testRunner,
   until,
 } from '../../tests/pipelines/support/test-control.ts'
-import { describeEachDatabase } from '../../tests/support/databases.ts'
+import { describeOneDatabase } from '../../tests/support/databases.ts'
 import { createLog } from '../log.ts'
 import { createControlPlane } from '../start/create-control-plane.ts'
 import { createNotify } from './notify.ts'
 
-describeEachDatabase('notifications', (test) => {
+describeOneDatabase('notifications', (test) => {
   let server: Server
   const heard: { status: string; isSigned: boolean }[] = []
   beforeAll(async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { runCli, startCli } from '../../tests/support/cli.ts'
-import { describeEachDatabase } from '../../tests/support/databases.ts'
+import { describeOneDatabase } from '../../tests/support/databases.ts'
 import type { Database } from '../database/database.ts'
 import { newLeaseHolder } from '../database/lease-holder.ts'
 import { createLog } from '../log.ts'
@@ -24,7 +24,7 @@ const NEW = 'the new passphrase of this server'
 const newFolder = () => mkdtempSync(join(tmpdir(), 'weir-key-'))
 const fileIn = (dataFolder: string) => join(dataFolder, 'encryption-key')
 
-describeEachDatabase('the encryption key', (test) => {
+describeOneDatabase('the encryption key', (test) => {
   const forget = () => test.database.kysely.deleteFrom('_weir_encryption_keys').execute()
   async function empty(): Promise<void> {
     await forget()

@@ -16,7 +16,7 @@ import { FAILED } from '../api/support/contract.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { startCli } from '../support/cli.ts'
 import { CLOSED } from '../support/closed-addresses.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startReceiver } from './receiver.ts'
 import { day, plantShop } from './shop.ts'
 
@@ -38,7 +38,7 @@ const fieldsOf = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, fieldsOf(each)]))
 }
 
-describeEachDatabase('alerts', (test) => {
+describeEachWithTables('alerts', (test) => {
   let api: TestApi
   let other: Database
   let receiver: Awaited<ReturnType<typeof startReceiver>>

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FakeProvider, startFakeProvider } from '../fake-provider/fake-provider.ts'
 import { runCli } from '../support/cli.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { cookieHeader, cookiesOf } from './support/cookies.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const REFUSED = { success: false, message: expect.any(String) }
 const TOKEN = 'an-access-token-for-tests'
 
-describeOneDatabase('access', (test) => {
+describeOneWithTables('access', (test) => {
   describe('without AUTH', () => {
     let api: TestApi
     beforeAll(async () => {

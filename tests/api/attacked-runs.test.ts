@@ -12,14 +12,14 @@ import { pipelines } from '../../src/system/pipelines.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { until, untilFinished } from '../pipelines/support/test-control.ts'
 import { anyTable } from '../support/any-table.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { type Gateway, openGateway } from '../support/gateway.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 import { issue } from './support/webhook-client.ts'
 
 const dora = (projectName: string) => [[{ plugin: 'dora', subtasks: null, options: { projectName } }]]
 
-describeEachDatabase('attacked runs', (test) => {
+describeEachWithTables('attacked runs', (test) => {
   let api: TestApi
   let github: FakeGithub
   let gateway: Gateway

@@ -5,7 +5,7 @@ import { saveSelectors } from '../../src/config-as-code/stored-selectors.ts'
 import { systemTables } from '../../src/system/index.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { runCli } from '../support/cli.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { cookieHeader, cookiesOf } from './support/cookies.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
@@ -13,7 +13,7 @@ const TOKEN = 'an-access-token-for-tests'
 const PLAN = [[{ plugin: 'org', subtasks: [], options: {} }]]
 const AUDIT = '_weir_audit_entries'
 
-describeEachDatabase('audit', (test) => {
+describeEachWithTables('audit', (test) => {
   let api: TestApi
   let github: FakeGithub
   let connectionId = 0

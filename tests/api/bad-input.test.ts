@@ -1,13 +1,13 @@
 /** For every bad input the answer says what to change, and nothing is changed. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const TABLES = ['projects', '_devlake_blueprints', '_devlake_pipelines', '_devlake_tasks', '_tool_github_connections']
 const task = (more: object) => [[{ plugin: 'dora', subtasks: [], options: { projectName: 'kept' }, ...more }]]
 const advanced = (plan: unknown) => ({ name: 'x', mode: 'ADVANCED', isManual: true, plan })
 
-describeEachDatabase('bad input', (test) => {
+describeEachWithTables('bad input', (test) => {
   let api: TestApi
   let before: unknown
   const state = async () => {

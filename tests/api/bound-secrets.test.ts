@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { maskSecret } from '../../src/secrets/secrets.ts'
 import { runCli } from '../support/cli.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from './support/test-api.ts'
 
 const TOKEN = 'a-token-of-circleci'
@@ -34,7 +34,7 @@ async function startListener() {
 }
 type Listener = Awaited<ReturnType<typeof startListener>>
 
-describeOneDatabase('secrets and their server', (test) => {
+describeOneWithTables('secrets and their server', (test) => {
   let api: TestApi
   let own: Listener
   let other: Listener

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../src/config-as-code/document.ts'
 import { lintText } from '../../traffic/lint/text.ts'
 import { initialPlan } from '../../traffic/model/init.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 import { upload } from './support/upload.ts'
 
@@ -11,7 +11,7 @@ const HALF = '\ud83d'
 const PROTOTYPE_NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf']
 const METRIC_ROUTES = ['', '/series', '/items', '/explanation', '/policies']
 
-describeEachDatabase('checked values', (test) => {
+describeEachWithTables('checked values', (test) => {
   let api: TestApi
   beforeAll(async () => {
     api = await startTestApi(test.database)

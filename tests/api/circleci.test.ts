@@ -1,13 +1,13 @@
 /** CircleCI over the API: a connection, its test, and the projects that it offers. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type FakeCircleci, startFakeCircleci, TOKEN } from '../fake-circleci/fake-circleci.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const FAILED = { code: 0, success: false, message: expect.any(String) }
 const base = '/plugins/circleci'
 
-describeOneDatabase('circleci', (test) => {
+describeOneWithTables('circleci', (test) => {
   let api: TestApi
   let circleci: FakeCircleci
   let id: number

@@ -20,11 +20,11 @@ import { ownFields, plugins } from '../../src/plugins/index.ts'
 import { issueFields as jiraFields } from '../../src/plugins/jira/entities/issue-fields.ts'
 import { issues as jiraIssues } from '../../src/plugins/jira/issue.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { configContext } from './support/config-context.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
-describeEachDatabase('configuration as code', (test) => {
+describeOneWithTables('configuration as code', (test) => {
   let api: TestApi
   let github: FakeGithub
   beforeAll(async () => {

@@ -8,7 +8,7 @@ import { applyConfig, planConfig } from '../../src/config-as-code/reconcile.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { ownFields } from '../../src/plugins/index.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { clearConfiguration, configContext, storedConfiguration } from './support/config-context.ts'
 import { normalised, onlyNamed, restricted } from './support/config-documents.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
@@ -206,7 +206,7 @@ const configuration = fc
       },
   )
 
-describeEachDatabase('generated configuration files', (test) => {
+describeEachWithTables('generated configuration files', (test) => {
   let github: FakeGithub
   let one: TestApi
   let two: TestApi

@@ -10,7 +10,7 @@ import { applyConfig, planConfig } from '../../src/config-as-code/reconcile.ts'
 import { auditEntries } from '../../src/system/access.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { runCli, startCli } from '../support/cli.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import {
   clearConfiguration,
   configContext,
@@ -26,7 +26,7 @@ const variable = (name: string) => `'${bare(name)}'`
 const TOKEN = variable('TOKEN')
 const WRONG = variable('WRONG')
 
-describeEachDatabase('a configuration file', (test) => {
+describeEachWithTables('a configuration file', (test) => {
   let api: TestApi
   let github: FakeGithub
   beforeAll(async () => {

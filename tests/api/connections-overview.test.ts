@@ -1,7 +1,7 @@
 /** The list of all connections with their states, as found by tests and runs, and the details that pages need about one connection. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { create } from './support/contract.ts'
 import { type LiveServer, startLiveServer } from './support/live-server.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from './support/test-api.ts'
@@ -13,7 +13,7 @@ const world = {
   repositories: NAMES.map((name) => ({ name, ...NOTHING, archived: name === 'acme/attic' })),
 }
 
-describeEachDatabase('the list of connections', (test) => {
+describeEachWithTables('the list of connections', (test) => {
   let github: FakeGithub
   beforeAll(async () => {
     github = await startFakeGithub({ tokens: [DEFAULT_TOKEN, SECOND_TOKEN], world })

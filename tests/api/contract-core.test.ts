@@ -1,6 +1,6 @@
 /** DevLake's contract for keys, plugins and pushed rows, beyond their main uses. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { create, FAILED, keysOf, ORIGIN, refused, sorted, WRITTEN } from './support/contract.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
@@ -18,7 +18,7 @@ const API_KEY = [
   'extra',
 ]
 
-describeEachDatabase('contract of the core', (test) => {
+describeEachWithTables('contract of the core', (test) => {
   let api: TestApi
   beforeAll(async () => {
     api = await startTestApi(test.database)

@@ -1,6 +1,6 @@
 /** DevLake's contract for projects and blueprints, beyond their main uses: fields, defaults, filters, each failure. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { create, keysOf, ORIGIN, POLICY, refused, sorted, WRITTEN } from './support/contract.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
@@ -24,7 +24,7 @@ const BLUEPRINT = [
 ]
 const DORA = { plugin: 'dora', subtasks: [], options: { projectName: 'x' } }
 
-describeEachDatabase('contract of projects and blueprints', (test) => {
+describeEachWithTables('contract of projects and blueprints', (test) => {
   let api: TestApi
   beforeAll(async () => {
     api = await startTestApi(test.database)

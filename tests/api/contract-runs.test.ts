@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { insertRow, updateRows } from '../../src/control-plane/store.ts'
 import { pipelines, subtasks, tasks } from '../../src/system/pipelines.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { create, DONE, keysOf, POLICY, refused, sorted, WRITTEN } from './support/contract.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
@@ -48,7 +48,7 @@ const TASK = [
 ]
 const DORA = { plugin: 'dora', subtasks: [], options: { projectName: 'x' } }
 
-describeEachDatabase('contract of runs', (test) => {
+describeEachWithTables('contract of runs', (test) => {
   let api: TestApi
   beforeAll(async () => {
     api = await startTestApi(test.database)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { insertRow, updateRows } from '../../src/control-plane/store.ts'
 import { pipelines } from '../../src/system/pipelines.ts'
 import { collectorLatestState } from '../../src/system/state.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { keysOf, ORIGIN, refused, WRITTEN } from './support/contract.ts'
 import { type Answer, startTestApi, type TestApi } from './support/test-api.ts'
 
@@ -102,7 +102,7 @@ const SOURCES = {
   },
 }
 
-describeEachDatabase('contract of data sources', (test) => {
+describeEachWithTables('contract of data sources', (test) => {
   let api: TestApi
   beforeAll(async () => {
     const plain = await startTestApi(test.database)

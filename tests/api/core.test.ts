@@ -1,6 +1,6 @@
 /** Projects, blueprints, keys, store and plugins: a success and each listed failure of every endpoint. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const DONE = { code: 0, success: true, message: 'success', causes: null, data: null }
@@ -8,7 +8,7 @@ const FAILED = { code: 0, success: false, causes: null, data: null, message: exp
 const NULL_PLAN = [[{ Plugin: 'dora', subtasks: null, options: { projectName: 'x' } }]]
 const PLAN = [[{ plugin: 'dora', subtasks: [], options: { projectName: 'x' } }]]
 
-describeEachDatabase('core endpoints', (test) => {
+describeEachWithTables('core endpoints', (test) => {
   let api: TestApi
   beforeAll(async () => {
     api = await startTestApi(test.database)

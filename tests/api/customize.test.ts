@@ -12,7 +12,7 @@ import { startRunner } from '../../src/runner/runner.ts'
 import { createTaskThreads } from '../../src/runner/task-threads.ts'
 import { prepareDatabase } from '../../src/start/prepare-database.ts'
 import { untilFinished } from '../pipelines/support/test-control.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from './support/test-api.ts'
 import { lines, upload } from './support/upload.ts'
 
@@ -23,7 +23,7 @@ const FIELDS = '/plugins/customize/issues/fields'
 const csv = (name: string) => `/plugins/customize/csvfiles/${name}.csv`
 const ODD_NAME = `Robert'); drop table issues; -- 🌊 "x", \\`
 
-describeEachDatabase('customize', (test) => {
+describeEachWithTables('customize', (test) => {
   let api: TestApi
   beforeAll(async () => {
     api = await startTestApi(test.database)

@@ -11,7 +11,7 @@ import { sharedDashboards } from '../../src/system/dashboards.ts'
 import { trafficJournal, trafficSwitches } from '../../src/system/traffic.ts'
 import { calculate } from '../metrics/calculate.ts'
 import { DAY, plantOrganisation, START } from '../metrics/organisation.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const ADMIN = 'the-token-of-an-admin'
@@ -28,7 +28,7 @@ const range = `from=${FROM}&to=${TO}`
 const valuesOf = (values: object) => `values=${encodeURIComponent(JSON.stringify(values))}`
 const shop = valuesOf({ project: 'project 0' })
 
-describeEachDatabase('dashboards over HTTP', (test) => {
+describeEachWithTables('dashboards over HTTP', (test) => {
   let api: TestApi
   const as = (token: string | null, method: string, url: string, body?: unknown, headers = {}) =>
     api.ask(method, url, body, { headers: { ...(token && { authorization: `Bearer ${token}` }), ...headers } })

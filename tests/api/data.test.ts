@@ -4,13 +4,13 @@ import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { jira as jiraPlugin } from '../../src/plugins/jira/plugin.ts'
 import { type FakeJira, issue, startFakeJira, USER } from '../fake-jira/fake-jira.ts'
 import { inProcess, testRunner, untilFinished } from '../pipelines/support/test-control.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const RAW = '_raw_jira_api_issues'
 const ODD_KEY = 'a.b*c'
 
-describeEachDatabase('data', (test) => {
+describeEachWithTables('data', (test) => {
   let api: TestApi
   let jira: FakeJira
   let runner: Awaited<ReturnType<typeof testRunner>>

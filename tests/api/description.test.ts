@@ -2,7 +2,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { plugins } from '../../src/plugins/index.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 /** All routes of DevLake except those of single plugins. */
@@ -44,7 +44,7 @@ const operationsOf = (document: any) =>
     })),
   )
 
-describeOneDatabase('the description', (test) => {
+describeOneWithTables('the description', (test) => {
   let api: TestApi
   let document: any
   beforeAll(async () => {

@@ -10,12 +10,12 @@ import { sharedDashboards } from '../../src/system/dashboards.ts'
 import { pipelineLabels } from '../../src/system/pipelines.ts'
 import { projectMetricSettings, projects } from '../../src/system/projects.ts'
 import { allTables } from '../../src/tables.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const TAKEN = /^Something with this name already exists: choose another name\.$/
 
-describeEachDatabase('a key that exists already', (test) => {
+describeEachWithTables('a key that exists already', (test) => {
   let api: TestApi
   beforeAll(async () => {
     api = await startTestApi(test.database)

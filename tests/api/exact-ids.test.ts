@@ -1,13 +1,13 @@
 /** Ids above 2^53 pass through the API unchanged, in both directions. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const ODD = '9007199254740993'
 const EVEN = '9007199254740992'
 const LONG = '1112345678001000123'
 
-describeEachDatabase('ids past 2^53', (test) => {
+describeEachWithTables('ids past 2^53', (test) => {
   let api: TestApi
   let base: string
   beforeAll(async () => {

@@ -4,14 +4,14 @@ import { write } from '../../src/database/write.ts'
 import { fourKeys } from '../../src/metrics/index.ts'
 import { calculate } from '../metrics/calculate.ts'
 import { DAY, plantOrganisation, START } from '../metrics/organisation.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { FAILED } from './support/contract.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const STEPS = 30
 const range = `from=${new Date(START).toISOString()}&to=${new Date(START + STEPS * DAY).toISOString()}`
 
-describeEachDatabase('the four keys of many projects', (test) => {
+describeEachWithTables('the four keys of many projects', (test) => {
   let api: TestApi
   let names: string[]
   beforeAll(async () => {

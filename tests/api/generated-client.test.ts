@@ -5,12 +5,12 @@ import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 import { generateSource } from 'oazapfts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const root = dirname(dirname(import.meta.dirname))
 
-describeOneDatabase('a generated client', (test) => {
+describeOneWithTables('a generated client', (test) => {
   // In this folder the client finds the packages that it imports.
   const folder = join(root, 'node_modules/.cache', `generated-client-${test.engine}`)
   const file = join(folder, 'client.ts')

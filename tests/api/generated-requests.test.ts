@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Plugin } from '../../src/plugin-kit/spec/plugin.ts'
 import { plugins } from '../../src/plugins/index.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { type GeneratedRequest, generatedRequests } from './support/requests-from-description.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
@@ -39,7 +39,7 @@ async function startStranger(): Promise<Server> {
   return server
 }
 
-describeEachDatabase('generated requests', (test) => {
+describeEachWithTables('generated requests', (test) => {
   let api: TestApi
   let stranger: Server
   let local: string

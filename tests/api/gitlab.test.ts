@@ -1,13 +1,13 @@
 /** GitLab over the API: a connection, its test, its scopes, its names, and the plan of a project. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { DEFAULT_TOKEN, type FakeGitlab, startFakeGitlab } from '../fake-gitlab/fake-gitlab.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const base = '/plugins/gitlab'
 const FEW = { issues: 4, mergeRequests: 4, pipelines: 3, deployments: 3 }
 
-describeOneDatabase('gitlab', (test) => {
+describeOneWithTables('gitlab', (test) => {
   let api: TestApi
   let gitlab: FakeGitlab
   let id: number

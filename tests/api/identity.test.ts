@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FakeProvider, startFakeProvider } from '../fake-provider/fake-provider.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { cookieHeader, cookiesOf } from './support/cookies.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
@@ -21,7 +21,7 @@ const overSocket = (api: TestApi, path: string, key: string): Promise<number | u
       .end()
   })
 
-describeEachDatabase('identity', (test) => {
+describeEachWithTables('identity', (test) => {
   const get = async (api: TestApi, url: string, headers: Headers = {}) =>
     (await api.ask('GET', url, undefined, { headers })).status
 

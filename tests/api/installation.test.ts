@@ -8,10 +8,10 @@ import { cicdDeploymentCommits } from '../../src/domain/devops.ts'
 import { gaps } from '../../src/plugin-kit/raw/gaps.ts'
 import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
 import { receipts } from '../../src/plugin-kit/raw/receipts.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
-describeEachDatabase('the state of an installation', (test) => {
+describeEachWithTables('the state of an installation', (test) => {
   let api: TestApi
   const params = (connectionId: number) => JSON.stringify({ ConnectionId: connectionId, Name: 'acme/web' })
   let connectionId: number

@@ -1,13 +1,13 @@
 /** Jenkins over the API: a connection, its test, the tree of its jobs, and a project that collects from it. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type FakeJenkins, startFakeJenkins, TOKEN, USER } from '../fake-jenkins/fake-jenkins.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const FAILED = { code: 0, success: false, message: expect.any(String) }
 const base = '/plugins/jenkins'
 
-describeOneDatabase('jenkins', (test) => {
+describeOneWithTables('jenkins', (test) => {
   let api: TestApi
   let fake: FakeJenkins
   let id: number

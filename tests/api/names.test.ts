@@ -8,14 +8,14 @@ import { runs } from '../../src/plugins/github/entities/runs.ts'
 import { type FakeCircleci, startFakeCircleci, TOKEN } from '../fake-circleci/fake-circleci.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { type FakeJira, startFakeJira, USER } from '../fake-jira/fake-jira.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { create, refused } from './support/contract.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const ODD = `مرحبا 🚀 a/b%c 'quoted' \\d`
 const match = (pattern: string, names: readonly string[]) => ({ pattern, names })
 
-describeEachDatabase('names and patterns', (test) => {
+describeEachWithTables('names and patterns', (test) => {
   let api: TestApi
   let github: FakeGithub
   let jira: FakeJira

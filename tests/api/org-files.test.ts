@@ -4,7 +4,7 @@ import { readAll } from '../../src/database/read.ts'
 import { write } from '../../src/database/write.ts'
 import { projectMapping } from '../../src/domain/crossdomain.ts'
 import { accounts, teams, teamUsers, userAccounts, users } from '../../src/domain/people.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 import { lines, upload } from './support/upload.ts'
 
@@ -34,7 +34,7 @@ const ODD = [
   '@x',
 ]
 
-describeEachDatabase('files of the organisation', (test) => {
+describeEachWithTables('files of the organisation', (test) => {
   let api: TestApi
   beforeAll(async () => {
     api = await startTestApi(test.database)

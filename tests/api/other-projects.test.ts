@@ -14,7 +14,7 @@ import { projectMapping } from '../../src/domain/crossdomain.ts'
 import { cicdDeployments, cicdScopes } from '../../src/domain/devops.ts'
 import { quarantine } from '../../src/plugin-kit/raw/quarantine.ts'
 import { allTables } from '../../src/tables.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { sampleRequest } from './support/sample-requests.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
@@ -42,7 +42,7 @@ const OPEN: readonly string[] = ['probe', 'anyone', 'signed']
 /** Tables that reading alone writes to. */
 const OF_ASKING = ['_weir_audit_entries', '_weir_own_dashboards']
 
-describeEachDatabase('other projects', (test) => {
+describeOneWithTables('other projects', (test) => {
   let api: TestApi
   let known: Record<string, unknown>
   const ids: Record<string, number> = {}

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { logFolder } from '../../src/runner/task-log.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const DONE = { code: 0, success: true, message: 'success', causes: null, data: null }
@@ -13,7 +13,7 @@ const FAILED = { code: 0, success: false, message: expect.any(String) }
 const options = { projectName: 'none', url: 'https://git:hidden-password@example.org/x.git' }
 const plan = [[{ plugin: 'dora', options }], [{ Plugin: 'refdiff', subtasks: null, options }]]
 
-describeEachDatabase('runs', (test) => {
+describeEachWithTables('runs', (test) => {
   let api: TestApi
   beforeAll(async () => {
     api = await startTestApi(test.database)

@@ -1,7 +1,7 @@
 /** Answers that help people who write schedules and plans by hand. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { plugins } from '../../src/plugins/index.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { FAILED } from './support/contract.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
@@ -23,7 +23,7 @@ const WORDS: readonly (readonly [cron: string, sentence: string])[] = [
   ['1-9/3 0 13 * 5', 'At the moments below, by its own rule.'],
 ]
 
-describeOneDatabase('help with plans and schedules', (test) => {
+describeOneWithTables('help with plans and schedules', (test) => {
   let api: TestApi
   beforeAll(async () => {
     api = await startTestApi(test.database)

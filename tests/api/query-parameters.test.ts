@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Question } from '../../src/mcp/ask.ts'
 import { tools } from '../../src/mcp/tools.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 interface Parameter {
@@ -45,7 +45,7 @@ function operationsOf(document: any): Operation[] {
 /** Repeats the last letter of the name. */
 const misspelt = (name: string) => `${name}${name.at(-1)}`
 
-describeEachDatabase('parameters of queries', (test) => {
+describeEachWithTables('parameters of queries', (test) => {
   let api: TestApi
   let operations: readonly Operation[]
   beforeAll(async () => {

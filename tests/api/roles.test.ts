@@ -11,7 +11,7 @@ import { parseYaml } from '../../src/basics/yaml.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/log.ts'
 import { openCsv } from '../../src/plugin-kit/push/csv.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const ADMIN = 'the-token-of-an-admin'
@@ -71,7 +71,7 @@ const FOR_OPERATORS = [
 ]
 const PLAN = [[{ plugin: 'org', subtasks: [], options: {} }]]
 
-describeEachDatabase('roles', (test) => {
+describeEachWithTables('roles', (test) => {
   let api: TestApi
   const as = async (token: string, method: string, url: string, body?: unknown) =>
     api.ask(method, url, body, { headers: { authorization: `Bearer ${token}` } })

@@ -4,7 +4,7 @@ import { parseConfig } from '../../src/config-as-code/document.ts'
 import { exportConfig } from '../../src/config-as-code/export.ts'
 import { applyConfig } from '../../src/config-as-code/reconcile.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { configContext } from './support/config-context.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
@@ -12,7 +12,7 @@ const ADMIN = 'the-token-of-an-admin'
 const BOSS = 'the-token-of-an-admin-in-shop'
 const VIEWER = 'the-token-of-a-viewer-in-shop'
 
-describeEachDatabase('selectors', (test) => {
+describeEachWithTables('selectors', (test) => {
   let api: TestApi
   let github: FakeGithub
   let connectionId = 0

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Runner } from '../../src/runner/runner.ts'
 import { type FakeJira, issue, startFakeJira, USER } from '../fake-jira/fake-jira.ts'
 import { inProcess, testRunner, untilFinished } from '../pipelines/support/test-control.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const OUTAGE = { id: '4', name: 'Outage', subtask: false }
@@ -60,7 +60,7 @@ const DEPLOYMENTS = [
   ['earlier', '2023-12-01T00:00:00Z'],
 ] as const
 
-describeEachDatabase('the service report', (test) => {
+describeEachWithTables('the service report', (test) => {
   let api: TestApi
   let jira: FakeJira
   let runner: Runner

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { CLOSED } from '../support/closed-addresses.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const NOTHING = { code: 0, causes: null, data: null }
@@ -10,7 +10,7 @@ const FAILED = { code: 0, success: false, message: expect.any(String) }
 const MASKED = `${DEFAULT_TOKEN.slice(0, 12)}${'*'.repeat(20)}${DEFAULT_TOKEN.slice(32)}`
 const WEAK_TOKEN = `ghp_${'weak'.repeat(9)}`
 
-describeEachDatabase('data sources', (test) => {
+describeOneWithTables('data sources', (test) => {
   let api: TestApi
   let github: FakeGithub
   let settings: Record<string, unknown>

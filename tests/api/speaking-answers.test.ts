@@ -8,14 +8,14 @@ import { metricNamed } from '../../src/metrics/index.ts'
 import { calculate } from '../metrics/calculate.ts'
 import { DAY, plantOrganisation, START } from '../metrics/organisation.ts'
 import { pipeline } from '../metrics/workbench.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const STEPS = 30
 const range = `from=${new Date(START).toISOString()}&to=${new Date(START + STEPS * DAY).toISOString()}`
 const lead = metricNamed('change-lead-time')
 
-describeEachDatabase('answers of metrics', (test) => {
+describeEachWithTables('answers of metrics', (test) => {
   let api: TestApi
   beforeAll(async () => {
     api = await startTestApi(test.database)

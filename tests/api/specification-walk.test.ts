@@ -8,7 +8,7 @@ import type { Runner } from '../../src/runner/runner.ts'
 import { asGrafana } from '../dashboards/as-grafana.ts'
 import { type FakeJira, issue, startFakeJira, USER } from '../fake-jira/fake-jira.ts'
 import { inProcess, testRunner, untilFinished } from '../pipelines/support/test-control.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const MINUTE = 60_000
@@ -69,7 +69,7 @@ const FIELD = {
   description: 'What kind of incident it is.',
 }
 
-describeEachDatabase('the specification, walked line by line', (test) => {
+describeEachWithTables('the specification, walked line by line', (test) => {
   let api: TestApi
   let jira: FakeJira
   let runner: Runner

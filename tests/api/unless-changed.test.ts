@@ -1,13 +1,13 @@
 /** Two people change the same thing: `If-Match` with the time of change that each of them saw. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { create } from './support/contract.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const GITHUB = '/plugins/github/connections'
 const SECRET = 'ghp_0123456789abcdef0123456789abcdef0123'
 
-describeEachDatabase('changes that must not overwrite what their sender has not seen', (database) => {
+describeEachWithTables('changes that must not overwrite what their sender has not seen', (database) => {
   let api: TestApi
   let url: string
   beforeAll(async () => {

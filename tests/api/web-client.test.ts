@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { makeRepository, temporaryFolder } from '../gitextractor/support/repository.ts'
 import { serveGit } from '../gitextractor/support/server.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { startLiveServer } from './support/live-server.ts'
 
 /**
@@ -343,7 +343,7 @@ async function takeDown({ ask }: Page, { at, web }: Onboarded): Promise<void> {
   expect(await ask('GET', '/plugins/github/connections')).toEqual([])
 }
 
-describeOneDatabase('DevLake’s web page', (test) => {
+describeOneWithTables('DevLake’s web page', (test) => {
   it('finds everything that it relies on, from its first start to the last deletion', async () => {
     const repository = makeRepository(`${temporaryFolder()}/web`)
     repository.write('README.md', 'hello\n')

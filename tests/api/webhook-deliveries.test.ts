@@ -1,10 +1,10 @@
 /** The inbox of a webhook connection: received messages, and what was done with each. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 import { BASE, deployment, issue } from './support/webhook-client.ts'
 
-describeEachDatabase('webhook deliveries', (test) => {
+describeOneWithTables('webhook deliveries', (test) => {
   let api: TestApi
   let connection: any
   beforeAll(async () => {

@@ -8,7 +8,7 @@ import { webhook } from '../../src/plugins/webhook/plugin.ts'
 import { startCalculations } from '../../src/runner/calculations.ts'
 import { inProcess, testRunner, until, untilFinished } from '../pipelines/support/test-control.ts'
 import { runCli } from '../support/cli.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 import { configContext } from './support/config-context.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from './support/test-api.ts'
@@ -25,7 +25,7 @@ const TOLD = [
   'incident_assignees',
 ]
 
-describeEachDatabase('what is pushed', (test) => {
+describeEachWithTables('what is pushed', (test) => {
   let api: TestApi
   beforeAll(async () => {
     api = await startTestApi(test.database)

@@ -1,6 +1,6 @@
 /** Data that tools push: connections and their keys, deployments, pull requests, issues and incidents. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 import {
   BASE,
@@ -15,7 +15,7 @@ import {
   webhookClient,
 } from './support/webhook-client.ts'
 
-describeEachDatabase('webhook', (test) => {
+describeEachWithTables('webhook', (test) => {
   let api: TestApi
   beforeAll(async () => {
     api = await startTestApi(test.database)

@@ -1,13 +1,12 @@
 /** Argo CD over HTTP: first and later runs, and servers and records with problems. */
-import { sql } from 'kysely'
-import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { testConnection } from '../../src/control-plane/connections/test-connection.ts'
-import { migrate } from '../../src/database/migrate.ts'
 import { argocd } from '../../src/plugins/argocd/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeArgocd, startFakeArgocd, TOKEN } from '../fake-argocd/fake-argocd.ts'
 import { type FakeApplication, shaOf } from '../fake-argocd/world.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
+import { emptyTables } from '../support/empty-tables.ts'
 import { SIGN_IN_PAGE } from '../support/fake-source.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 
@@ -17,16 +16,15 @@ const START = Math.floor(Date.now() / 1000) * 1000 - 1000 * MINUTE
 const second = (minutes: number) => START / 1000 + minutes * 60
 const idOf = (minutes: number, name = 'web') => `argocd:ArgocdSyncOperation:1:${name}:${second(minutes)}`
 
-describeOneDatabase('collecting from argocd', (test) => {
+describeOneWithTables('collecting from argocd', (test) => {
   let fake: FakeArgocd
   /** Sets the clock to this many minutes after the start. */
   const at = (minutes: number) => fake.setNow(() => new Date(START + minutes * MINUTE))
   const connection = () => ({ endpoint: fake.endpoint, token: TOKEN })
-  beforeAll(() => migrate(test.database, allTables))
   beforeEach(async () => {
     fake = await startFakeArgocd()
     at(0)
-    for (const { name } of allTables) await sql`delete from ${sql.table(name)}`.execute(test.database.kysely)
+    await emptyTables(test.database, allTables)
     const values = { id: 1, name: 'clusters', ...connection(), proxy: '', rate_limit_per_hour: 0 }
     await test.database.kysely.insertInto('_tool_argocd_connections').values(values).execute()
     for (const name of ['web', 'team-a/web']) {

@@ -6,7 +6,7 @@ import { openAwaitedClient } from '../../src/plugin-kit/task/connection.ts'
 import { repos } from '../../src/plugins/azuredevops-go/kit.ts'
 import { type FakeAzureDevops, TOKEN } from '../fake-azuredevops/fake-azuredevops.ts'
 import { ORGANIZATION, PROJECT } from '../fake-azuredevops/world.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { repositoryRow, spec, useAzureDevops } from './support.ts'
 
 const signal = AbortSignal.timeout(600_000)
@@ -20,7 +20,7 @@ const check = (fake: FakeAzureDevops, more = {}) =>
   testConnection(spec, settingsOf(fake, more), { mask: () => ({}) }, { isSaved: false, signal })
 const only = ({ name }: { name: string }) => /(collectRepo|PullRequests|ApiBuilds)$/.test(name)
 
-describeOneDatabase('of Azure DevOps', (test) => {
+describeOneWithTables('of Azure DevOps', (test) => {
   const azure = useAzureDevops(test)
   const webOf = ({ repositories }: FakeAzureDevops) => repositories[0]?.id ?? ''
 

@@ -4,7 +4,7 @@ import { write } from '../../src/database/write.ts'
 import { repos } from '../../src/plugins/azuredevops-go/kit.ts'
 import type { FakeAzureDevops } from '../fake-azuredevops/fake-azuredevops.ts'
 import { PROJECT } from '../fake-azuredevops/world.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { useAzureDevops } from './support.ts'
 
 const RULES = {
@@ -19,7 +19,7 @@ const PR = 'azuredevops_go:AzuredevopsPullRequest:1:'
 const REPO = 'azuredevops_go:AzuredevopsRepo:1:'
 const USER = 'azuredevops_go:AzuredevopsUser:1:'
 
-describeOneDatabase('collecting from Azure DevOps', (test) => {
+describeOneWithTables('collecting from Azure DevOps', (test) => {
   const azure = useAzureDevops(test)
   const { rows } = azure
   const run = (id: string, options = {}) => azure.run(id, { scopeConfig: RULES, ...options })

@@ -1,9 +1,6 @@
 /** Collects from a fake Azure DevOps as a pipeline would, and reads what was stored. */
-
-import { sql } from 'kysely'
-import { afterEach, beforeAll, beforeEach } from 'vitest'
+import { afterEach, beforeEach } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
-import { migrate } from '../../src/database/migrate.ts'
 import { write } from '../../src/database/write.ts'
 import type { PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
 import type { Subtask, TaskRun } from '../../src/plugin-kit/spec/subtask.ts'
@@ -15,6 +12,7 @@ import { type FakeAzureDevops, startFakeAzureDevops, TOKEN } from '../fake-azure
 import { ORGANIZATION, PROJECT } from '../fake-azuredevops/world.ts'
 import { anyTable } from '../support/any-table.ts'
 import type { TestDatabase } from '../support/databases.ts'
+import { emptyTables } from '../support/empty-tables.ts'
 
 export const spec = azuredevops.source as PluginSpec
 const HOUR = 3_600_000
@@ -45,9 +43,8 @@ export interface RunOptions extends Partial<Omit<TaskRun, 'database' | 'options'
 export function useAzureDevops(test: TestDatabase) {
   let running: FakeAzureDevops | undefined
   let time = 0
-  beforeAll(() => migrate(test.database, allTables))
   beforeEach(async () => {
-    for (const { name } of allTables) await sql`delete from ${sql.table(name)}`.execute(test.database.kysely)
+    await emptyTables(test.database, allTables)
   })
   afterEach(async () => {
     await running?.stop()

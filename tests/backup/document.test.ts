@@ -9,7 +9,7 @@ import { openDatabase } from '../../src/database/open.ts'
 import { blocksOf } from '../documents/blocks.ts'
 import { openShell, type Shell } from '../documents/shell.ts'
 import { type FakeS3, startFakeS3 } from '../fake-s3/fake-s3.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { databasesOf, type Engine } from '../support/servers.ts'
 import { fill, KEY, newFolder } from './support/varied-rows.ts'
 
@@ -29,7 +29,7 @@ async function contentOf(url: string): Promise<string[]> {
   return gunzipSync(readFileSync(file)).toString().split('\n')
 }
 
-describeEachDatabase('the page about backups', (test) => {
+describeOneDatabase('the page about backups', (test) => {
   let store: FakeS3
   let shell: Shell
   let other: { url: string; drop(): Promise<void> } | undefined

@@ -13,7 +13,7 @@ import { retain } from '../../src/runner/retention/retention.ts'
 import type { Runner } from '../../src/runner/runner.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { inProcess, testRunner, untilFinished } from '../pipelines/support/test-control.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 
 const UNTIL = Math.floor(Date.now() / 1000) * 1000
 /** At this time everything is old. */
@@ -28,7 +28,7 @@ afterAll(async () => {
 const DAYS = { rawRetentionDays: 30, runRetentionDays: 30 }
 const PAYLOADS = ['_raw_github_graphql_prs', '_raw_circleci_api_pipelines', '_raw_jira_api_sprints']
 
-describeEachDatabase('retention', (test) => {
+describeEachWithTables('retention', (test) => {
   let api: TestApi
   let runner: Runner
   beforeAll(async () => {

@@ -1,12 +1,11 @@
 /** Bamboo over HTTP: first and later runs, and servers and records with problems. */
-import { sql } from 'kysely'
-import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { testConnection } from '../../src/control-plane/connections/test-connection.ts'
-import { migrate } from '../../src/database/migrate.ts'
 import { bamboo } from '../../src/plugins/bamboo/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeBamboo, PASSWORD, startFakeBamboo, USER } from '../fake-bamboo/fake-bamboo.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
+import { emptyTables } from '../support/empty-tables.ts'
 import { SIGN_IN_PAGE } from '../support/fake-source.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 
@@ -14,17 +13,16 @@ const RULES = { deploymentPattern: '', productionPattern: '', envNamePattern: '(
 const REPO_MAP = { 'github:GithubRepo:1:7': [11] }
 const HOUR = 3_600_000
 
-describeOneDatabase('collecting from bamboo', (test) => {
+describeOneWithTables('collecting from bamboo', (test) => {
   let fake: FakeBamboo
   const ago = (milliseconds: number) => {
     const time = new Date(Math.floor((Date.now() - milliseconds) / 1000) * 1000)
     fake.setNow(() => time)
   }
   const connection = () => ({ endpoint: fake.endpoint, username: USER, password: PASSWORD })
-  beforeAll(() => migrate(test.database, allTables))
   beforeEach(async () => {
     fake = await startFakeBamboo()
-    for (const { name } of allTables) await sql`delete from ${sql.table(name)}`.execute(test.database.kysely)
+    await emptyTables(test.database, allTables)
     const values = { id: 1, name: 'ci', ...connection(), proxy: '', rate_limit_per_hour: 0 }
     await test.database.kysely.insertInto('_tool_bamboo_connections').values(values).execute()
     const plan = { connection_id: 1, plan_key: 'SHOP-WEB', name: 'as it was called', scope_config_id: 0 }

@@ -4,7 +4,7 @@ import { bitbucket } from '../../src/plugins/bitbucket/plugin.ts'
 import { gapsOf } from '../collect/support/github.ts'
 import { type FakeCloud, LOGIN, startFakeCloud } from '../fake-bitbucket/cloud.ts'
 import { CLOUD_CHANGES } from '../fake-bitbucket/cloud-world.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { useFake } from './support.ts'
 
 const NAME = 'acme/web'
@@ -36,7 +36,7 @@ function fill(fake: FakeCloud, pullRequests = FEW): void {
   change('finish pipeline', 0, 79)
 }
 
-describeOneDatabase('collecting from Bitbucket Cloud', (test) => {
+describeOneWithTables('collecting from Bitbucket Cloud', (test) => {
   const { start, run, rows } = useFake(test, {
     plugin: bitbucket,
     connection: { ...LOGIN, uses_api_token: true },

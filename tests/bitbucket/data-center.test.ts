@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { bitbucketServer } from '../../src/plugins/bitbucket-server/plugin.ts'
 import { gapsOf } from '../collect/support/github.ts'
 import { type FakeDataCenter, type ServerChange, startFakeDataCenter, TOKEN } from '../fake-bitbucket/data-center.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { useFake } from './support.ts'
 
 const NAME = 'WEB/repos/shop'
@@ -31,7 +31,7 @@ function fill(fake: FakeDataCenter, pullRequests = FEW): void {
   fake.clock.advance(MONTH)
 }
 
-describeOneDatabase('collecting from Bitbucket Data Center', (test) => {
+describeOneWithTables('collecting from Bitbucket Data Center', (test) => {
   const { start, run, rows } = useFake(test, {
     plugin: bitbucketServer,
     connection: { username: '', password: TOKEN },

@@ -1,7 +1,5 @@
 /** Collects from a fake Bitbucket as a pipeline would. */
-import { sql } from 'kysely'
-import { afterEach, beforeAll, beforeEach, expect } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
+import { afterEach, beforeEach, expect } from 'vitest'
 import { write } from '../../src/database/write.ts'
 import { domainTables } from '../../src/domain/index.ts'
 import { kitTables } from '../../src/plugin-kit/define/tables.ts'
@@ -11,6 +9,7 @@ import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { systemTables } from '../../src/system/index.ts'
 import type { FakeShell } from '../fake-bitbucket/http.ts'
 import type { TestDatabase } from '../support/databases.ts'
+import { emptyTables } from '../support/empty-tables.ts'
 
 export interface Collected<Fake extends FakeShell> {
   readonly plugin: Plugin
@@ -26,9 +25,8 @@ export function useFake<Fake extends FakeShell>(test: TestDatabase, collected: C
   const spec = plugin.source as PluginSpec
   const tables = [...new Set([...systemTables, ...kitTables, ...domainTables, ...plugin.tables])]
   let running: Fake | undefined
-  beforeAll(() => migrate(test.database, tables))
   beforeEach(async () => {
-    for (const { name } of tables) await sql`delete from ${sql.table(name)}`.execute(test.database.kysely)
+    await emptyTables(test.database, tables)
   })
   afterEach(async () => {
     const { violations = [] } = running ?? {}

@@ -1,27 +1,25 @@
 /** Changes at CircleCI after a pipeline was collected: later workflows, reruns, jobs that continue. */
-import { sql } from 'kysely'
-import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { circleci } from '../../src/plugins/circleci/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeCircleci, startFakeCircleci, TOKEN } from '../fake-circleci/fake-circleci.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
+import { emptyTables } from '../support/empty-tables.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 
 const OPTIONS = { connectionId: 1, projectSlug: 'github/acme/web', scopeConfig: { deploymentPattern: 'deploy' } }
 const DAY = 24 * 60 * 60 * 1000
 
-describeOneDatabase('collecting from circleci', (test) => {
+describeOneWithTables('collecting from circleci', (test) => {
   let fake: FakeCircleci
   /** Sets the fake's clock before now, so that no event of a test falls into the second in which the last run began. */
   const ago = (milliseconds: number) => {
     const time = new Date(Date.now() - milliseconds)
     fake.now = () => time
   }
-  beforeAll(() => migrate(test.database, allTables))
   beforeEach(async () => {
     fake = await startFakeCircleci(0)
-    for (const { name } of allTables) await sql`delete from ${sql.table(name)}`.execute(test.database.kysely)
+    await emptyTables(test.database, allTables)
     await test.database.kysely
       .insertInto('_tool_circleci_connections')
       .values({ id: 1, name: 'ci', endpoint: fake.url, token: TOKEN, proxy: '', rate_limit_per_hour: 0 })

@@ -10,12 +10,12 @@ import { createSecrets } from '../../src/secrets/secrets.ts'
 import { createControlPlane } from '../../src/start/create-control-plane.ts'
 import { prepareDatabase } from '../../src/start/prepare-database.ts'
 import { runCli } from '../support/cli.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 
 const SECRET = 'a key that is only used in tests'
 const dataFolder = mkdtempSync(join(tmpdir(), 'weir-doctor-'))
 
-describeEachDatabase('the doctor', (test) => {
+describeOneWithTables('the doctor', (test) => {
   const services = () =>
     createControlPlane({
       database: test.database,

@@ -11,11 +11,11 @@ import { createControlPlane } from '../../src/start/create-control-plane.ts'
 import { prepareDatabase } from '../../src/start/prepare-database.ts'
 import { connectionStates } from '../../src/system/runs.ts'
 import { runCli, startCli } from '../support/cli.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 
 const SECRET = 'a key that is only used in tests'
 
-describeEachDatabase('the first minutes', (test) => {
+describeOneDatabase('the first minutes', (test) => {
   const dataFolder = mkdtempSync(join(tmpdir(), 'weir-first-'))
   const environment = () => ({ DB_URL: test.url, DATA_FOLDER: dataFolder, ENCRYPTION_SECRET: SECRET, PORT: '0' })
   beforeAll(() => prepareDatabase(test.database))

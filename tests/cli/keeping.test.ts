@@ -17,7 +17,7 @@ import { rawMarks } from '../../src/system/state.ts'
 import { calculate } from '../metrics/calculate.ts'
 import { plantOrganisation } from '../metrics/organisation.ts'
 import { runCli } from '../support/cli.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { chooseSteps, countSteps, killAt } from '../support/killed-cli.ts'
 
 const ENOUGH_MS = 900_000
@@ -31,7 +31,7 @@ const source = plugins.find(({ name }) => name === 'circleci')?.source
 const pipelines = source?.entities.find(({ spec }) => spec.raw === 'circleci_api_pipelines')
 const raw = rawTable('circleci_api_pipelines')
 
-describeEachDatabase('what a database holds', (test) => {
+describeEachWithTables('what a database holds', (test) => {
   const environment = () => ({
     DB_URL: test.url,
     DATA_FOLDER: place.dataFolder,

@@ -20,12 +20,12 @@ import { prepareDatabase } from '../../src/start/prepare-database.ts'
 import { pipelines, tasks } from '../../src/system/pipelines.ts'
 import { blueprints, projects } from '../../src/system/projects.ts'
 import { runCli } from '../support/cli.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 
 const DAY = 86_400_000
 const DAYS = 150
 
-describeEachDatabase('weir metrics', (test) => {
+describeOneWithTables('weir metrics', (test) => {
   const dataFolder = mkdtempSync(join(tmpdir(), 'weir-metrics-'))
   const environment = () => ({
     DB_URL: test.url,

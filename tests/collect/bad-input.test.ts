@@ -6,11 +6,11 @@ import { UserError } from '../../src/errors.ts'
 import type { Subtask } from '../../src/plugin-kit/spec/subtask.ts'
 import { github } from '../../src/plugins/github/plugin.ts'
 import { prepareRules } from '../../src/plugins/github/rules.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
 import { connect, differences, domainRows, NAME, plugins, receiptOf, runGithub } from './support/github.ts'
 
-describeEachDatabase('bad input', (test) => {
+describeOneWithTables('bad input', (test) => {
   const start = useFake(test)
 
   it.each(plugins)(

@@ -1,10 +1,10 @@
 /** With one fault in fifty requests everything still arrives, and REST and GraphQL give the same rows. */
 import { join } from 'node:path'
-import { afterEach, beforeAll, expect, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { type SpawnedFakeGithub, spawnFakeGithub } from '../fake-github/spawn.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { MOST_MEGABYTES, runLikeATask } from '../support/task-process.ts'
-import { connect, countsOf, differences, domainRows, emptyTables, NAME, plugins, prepare } from './support/github.ts'
+import { connect, countsOf, differences, domainRows, emptyGithub, NAME, plugins } from './support/github.ts'
 import type { ChildReport } from './support/run-child.ts'
 
 /** FULL_SIZE=true uses the repository of the issue, which takes several minutes. */
@@ -13,9 +13,8 @@ const REPOSITORY = isFull
   ? { name: NAME, pullRequests: 2000, issues: 3000, workflowRuns: 5000, jobsPerRun: 4, commits: 500, deployments: 300 }
   : { name: NAME, pullRequests: 40, issues: 150, workflowRuns: 60, commits: 20 }
 
-describeEachDatabase('a run with one fault in fifty requests', (test) => {
+describeOneWithTables('a run with one fault in fifty requests', (test) => {
   let fake: SpawnedFakeGithub
-  beforeAll(() => prepare(test.database))
   afterEach(() => fake?.stop())
 
   it('ends complete, by REST as by GraphQL', { timeout: 3_600_000 }, async () => {
@@ -34,7 +33,7 @@ describeEachDatabase('a run with one fault in fifty requests', (test) => {
     const repository = fake.world.repository(NAME)
     const found: Record<string, string[]>[] = []
     for (const plugin of plugins) {
-      await emptyTables(test.database)
+      await emptyGithub(test.database)
       await fake.clearRequests()
       await connect(test.database, { url: fake.url, token: 'one', githubId: repository.id })
       const started = performance.now()

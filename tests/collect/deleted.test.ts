@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { githubGraphql } from '../../src/plugins/github/graphql-plugin.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
 import { domainRows, NAME, runGithub, storedIds } from './support/github.ts'
 
-describeEachDatabase('what is deleted on GitHub', (test) => {
+describeOneWithTables('what is deleted on GitHub', (test) => {
   const start = useFake(test)
 
   it('goes with the next run over GraphQL: issues and pull requests, with all that hangs on them', async () => {

@@ -7,7 +7,7 @@ import { githubGraphql } from '../../src/plugins/github/graphql-plugin.ts'
 import { github } from '../../src/plugins/github/plugin.ts'
 import type { FaultKind } from '../fake-github/faults.ts'
 import { cutConnections } from '../support/cut-connections.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { openGateway } from '../support/gateway.ts'
 import { SMALL, useFake } from './support/fake.ts'
 import {
@@ -31,7 +31,7 @@ const issues = named('Collect Issues', 'Extract Issues')
 const pullRequests = named('Collect Pull Requests', 'Extract Pull Requests')
 const commits = named('Collect PR Commits', 'Extract PR Commits')
 
-describeEachDatabase('while collecting', (test) => {
+describeEachWithTables('while collecting', (test) => {
   const start = useFake(test)
   const run = (options: RunOptions) => runGithub(test.database, github, options)
 

@@ -1,13 +1,13 @@
 /** GraphQL answers with the data that it has, and says which parts are missing. */
 import { expect, it } from 'vitest'
 import { githubGraphql } from '../../src/plugins/github/graphql-plugin.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { useFake } from './support/fake.ts'
 import { receiptOf, runGithub, storedIds } from './support/github.ts'
 
 const only = ({ name }: { name: string }) => /^(Collect|Extract) Pull Requests$/.test(name)
 
-describeEachDatabase('over GraphQL', (test) => {
+describeOneWithTables('over GraphQL', (test) => {
   const start = useFake(test)
 
   it.each([

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, expect, it } from 'vitest'
 import type { Subtask } from '../../src/plugin-kit/spec/subtask.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
 import { NAME, plugins, runGithub, storedIds } from './support/github.ts'
 
@@ -50,7 +50,7 @@ const withOtherIds = (text: string) =>
     )
     .replace(/"id":"(I|PR)_/g, '"id":"$1_again')
 
-describeEachDatabase('records of a GitHub', (test) => {
+describeOneWithTables('records of a GitHub', (test) => {
   const start = useFake(test)
   let stop = async () => {}
   afterEach(() => stop())

@@ -4,7 +4,7 @@ import { selectSubtasks } from '../../src/control-plane/plan/select-subtasks.ts'
 import type { Subtask } from '../../src/plugin-kit/spec/subtask.ts'
 import { githubGraphql } from '../../src/plugins/github/graphql-plugin.ts'
 import { github } from '../../src/plugins/github/plugin.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
 import { NAME, plugins, type RunOptions, rawRows, receiptOf, runGithub, storedIds } from './support/github.ts'
 
@@ -13,7 +13,7 @@ const isAbout =
   ({ name, step }: Subtask) =>
     step !== 'convert' && words.some((word) => name.endsWith(word))
 
-describeEachDatabase('a later run', (test) => {
+describeOneWithTables('a later run', (test) => {
   const start = useFake(test)
   const run = (options: RunOptions, plugin = github) => runGithub(test.database, plugin, options)
 

@@ -5,9 +5,9 @@ import { readRows } from '../../src/database/read.ts'
 import { domainTables } from '../../src/domain/index.ts'
 import { githubGraphql } from '../../src/plugins/github/graphql-plugin.ts'
 import { github } from '../../src/plugins/github/plugin.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { useFake } from './support/fake.ts'
-import { connect, emptyTables, NAME, runGithub } from './support/github.ts'
+import { connect, emptyGithub, NAME, runGithub } from './support/github.ts'
 
 const tool = (name: string) => `_tool_github_${name}`
 /** Tables for answers to requests that only one of the two plugins makes. */
@@ -86,14 +86,14 @@ async function rowsOf(database: Database): Promise<Record<string, string[]>> {
   return found
 }
 
-describeEachDatabase('both interfaces', (database) => {
+describeOneWithTables('both interfaces', (database) => {
   const start = useFake(database)
 
   test('give equal rows, in every table', async () => {
     const fake = await start({ name: NAME, issues: 40, pullRequests: 30, deployments: 12, releases: 12, commits: 10 })
     await runGithub(database.database, github)
     const rest = await rowsOf(database.database)
-    await emptyTables(database.database)
+    await emptyGithub(database.database)
     await connect(database.database, { url: fake.url, githubId: fake.world.find(NAME)!.id })
     await runGithub(database.database, githubGraphql)
     const graphql = await rowsOf(database.database)

@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import type { Subtask } from '../../src/plugin-kit/spec/subtask.ts'
 import { collectorLatestState } from '../../src/system/state.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startProgram } from '../support/programs.ts'
 import { LAUNCHED, LIKE_A_TASK, MOST_MEGABYTES } from '../support/task-process.ts'
 import { CODE_HOST_NAMES, CODE_HOSTS, type CodeHostName, type Size } from './support/code-hosts.ts'
-import { doubled, emptyTables, prepare } from './support/github.ts'
+import { doubled, emptyGithub } from './support/github.ts'
 
 /** FULL_SIZE=true: a hundred kills per engine, spread over the collection of the repository. */
 const isFull = process.env.FULL_SIZE === 'true'
@@ -72,9 +72,7 @@ async function isRepeated({ kysely }: Database, { host, journal }: Running): Pro
   return states.some(({ raw_data_table }) => killed.writes.includes(raw_data_table))
 }
 
-describeEachDatabase('kill -9 while collecting', (test) => {
-  beforeAll(() => prepare(test.database))
-
+describeEachWithTables('kill -9 while collecting', (test) => {
   const cases = [
     { concurrency: 1, lost: 1, kills: isFull ? 100 : 4 },
     // The most pages that may be under way or not yet stored.
@@ -85,7 +83,7 @@ describeEachDatabase('kill -9 while collecting', (test) => {
       'loses at most $lost pages a kill with $concurrency requests at a time, and no record',
       { timeout: 3_600_000 },
       async ({ concurrency, lost, kills }) => {
-        await emptyTables(test.database)
+        await emptyGithub(test.database)
         const folder = mkdtempSync(join(tmpdir(), 'weir-kill-'))
         const running = { host, url: test.url, concurrency, journal: join(folder, 'journal') }
         writeFileSync(running.journal, '')

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest'
 import { definePlugin } from '../../src/plugin-kit/define/define-plugin.ts'
 import type { Entity } from '../../src/plugin-kit/spec/entity.ts'
 import { githubSpec } from '../../src/plugins/github/plugin.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
-import { domainRows, emptyTables, NAME, receiptOf, runGithub, storedIds } from './support/github.ts'
+import { domainRows, emptyGithub, NAME, receiptOf, runGithub, storedIds } from './support/github.ts'
 
 /** Replaces the limit of 400 pages, so that a test need not create 40,000 records. */
 const MOST_PAGES = 3
@@ -25,7 +25,7 @@ const about =
 const pullRequests = about('Pull Requests', 'PR Details')
 const listOfPulls = 'github_api_pull_requests'
 
-describeEachDatabase('a list past the last page', (test) => {
+describeOneWithTables('a list past the last page', (test) => {
   const start = useFake(test)
   const repository = { ...SMALL, issues: 400, pullRequests: 350 }
   const isCapped = { pagingCap: MOST_PAGES * 100 }
@@ -71,7 +71,7 @@ describeEachDatabase('a list past the last page', (test) => {
     const whole = await rowsWithAuthor()
     expect(whole.length).toBeGreaterThan(300)
 
-    await emptyTables(test.database)
+    await emptyGithub(test.database)
     const fake = await start(repository, isCapped)
     await runGithub(test.database, github, { only: pullRequests })
     expect(await rowsWithAuthor()).toEqual(whole)

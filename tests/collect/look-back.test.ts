@@ -1,6 +1,6 @@
 /** Changes on GitHub that do not move a record to the front of its list. */
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
 import { differences, NAME, plugins, runGithub } from './support/github.ts'
 
@@ -9,7 +9,7 @@ const before = (days: number) => new Date(Date.now() - days * DAY).toISOString()
 const only = ({ name, isDefault }: { name: string; isDefault: boolean }) =>
   isDefault && /Deploy|Workflow Runs|Job/.test(name)
 
-describeEachDatabase('later runs', (test) => {
+describeOneWithTables('later runs', (test) => {
   const start = useFake(test)
   const recent = {
     users: 4,

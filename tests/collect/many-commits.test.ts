@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { github } from '../../src/plugins/github/plugin.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
 import { differences, gapsOf, NAME, plugins, runGithub } from './support/github.ts'
 
-describeEachDatabase('a pull request of more commits than GitHub lists', (test) => {
+describeOneWithTables('a pull request of more commits than GitHub lists', (test) => {
   const start = useFake(test)
 
   it.each(plugins)('has all of them by $name, and those of a later push', async (plugin) => {

@@ -3,13 +3,13 @@ import { expect, it } from 'vitest'
 import { deleteScopeData } from '../../src/control-plane/scopes/scope-data.ts'
 import { githubGraphql } from '../../src/plugins/github/graphql-plugin.ts'
 import { github, githubSpec } from '../../src/plugins/github/plugin.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
 import { connect, domainRows, NAME, runGithub } from './support/github.ts'
 
 const OTHER = 'acme/api'
 
-describeEachDatabase('people of two repositories', (test) => {
+describeOneWithTables('people of two repositories', (test) => {
   const start = useFake(test)
 
   it('are asked for once a connection, and each repository has them', async () => {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
 import { domainRows, gapsOf, NAME, plugins, runGithub, storedIds } from './support/github.ts'
 
-describeEachDatabase('a repository that was renamed', (test) => {
+describeOneWithTables('a repository that was renamed', (test) => {
   const start = useFake(test)
 
   it.each(plugins)('has its new name and address everywhere after a run of $name', async (plugin) => {

@@ -1,12 +1,12 @@
 /** Everything that GitHub knows arrives over both interfaces, and no person is invented. */
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
 import { NAME, plugins, runGithub } from './support/github.ts'
 
 const BOT = 'dependabot[bot]'
 
-describeEachDatabase('GitHub in true numbers', (test) => {
+describeOneWithTables('GitHub in true numbers', (test) => {
   const start = useFake(test)
   const rowsOf = (table: string): Promise<any[]> => test.database.kysely.selectFrom(table).selectAll().execute()
   /** Each test below looks at one run of one interface. There are two interfaces. */

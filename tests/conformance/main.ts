@@ -8,7 +8,7 @@ import { messageOf } from '../../src/errors.ts'
 import { allTables } from '../../src/tables.ts'
 
 import { startTestPostgres } from '../support/servers.ts'
-import { emptyTables, type Step, stepRunner } from './steps.ts'
+import { emptyDatabase, type Step, stepRunner } from './steps.ts'
 
 interface Case {
   readonly id: string
@@ -75,7 +75,7 @@ let failed = 0
 try {
   await migrate(database, allTables)
   for (const { id, plugin, steps } of cases) {
-    await emptyTables(database)
+    await emptyDatabase(database)
     const environment = { ...process.env }
     const run = stepRunner(database, data)
     for (const [index, step] of steps.entries()) {

@@ -12,6 +12,7 @@ import { parseTime } from '../../src/database/time.ts'
 import { withFields } from '../../src/plugins/customize/fields.ts'
 import { plugins } from '../../src/plugins/index.ts'
 import { allTables } from '../../src/tables.ts'
+import { emptyTables } from '../support/empty-tables.ts'
 import { callService, dropFields } from './services.ts'
 
 export interface Step {
@@ -27,14 +28,9 @@ function tableNamed(name: string): Table<any> {
   return table
 }
 
-export async function emptyTables(database: Database): Promise<void> {
-  const { kysely } = database
+export async function emptyDatabase(database: Database): Promise<void> {
   await dropFields(database)
-  const checks = [...tables.keys()].map(
-    (name) => sql`select ${name} as name where exists (select 1 from ${sql.table(name)})`,
-  )
-  const { rows } = await sql<{ name: string }>`${sql.join(checks, sql` union all `)}`.execute(kysely)
-  for (const { name } of rows) await sql`delete from ${sql.table(name)}`.execute(kysely)
+  await emptyTables(database, allTables)
 }
 
 export function stepRunner(database: Database, data: string) {

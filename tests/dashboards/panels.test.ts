@@ -8,7 +8,7 @@ import { write } from '../../src/database/write.ts'
 import { metricNamed } from '../../src/metrics/index.ts'
 import { POLICIES, REFERENCE } from '../../src/metrics/policy/policy.ts'
 import { readManySeries, readMetric } from '../../src/metrics/read/read.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { asGrafana } from './as-grafana.ts'
 import { fill, PROJECT, RANGES, TEAM } from './organisation.ts'
 
@@ -114,7 +114,7 @@ const BY_HAND: readonly (readonly [place: string, rows: readonly unknown[][]])[]
   ],
 ]
 
-describeEachDatabase('dashboards', (test) => {
+describeEachWithTables('dashboards', (test) => {
   beforeAll(async () => {
     await fill(test.database)
   }, 120_000)

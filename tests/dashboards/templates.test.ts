@@ -10,10 +10,8 @@ import { templateOf } from '../../src/dashboards/grafana/template.ts'
 import { OWN_HEALTH_FILE } from '../../src/dashboards/grafana/template-files.ts'
 import { ENGINES } from '../../src/dashboards/grafana/text.ts'
 import { dashboards } from '../../src/dashboards/index.ts'
-import { migrate } from '../../src/database/migrate.ts'
 import { openDatabase } from '../../src/database/open.ts'
-import { allTables } from '../../src/tables.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { asGrafana } from './as-grafana.ts'
 
 describe('templates for Grafana', () => {
@@ -62,11 +60,10 @@ describe('templates for Grafana', () => {
   })
 })
 
-describeEachDatabase('a reader of templates', (test) => {
+describeEachWithTables('a reader of templates', (test) => {
   const user = `reader_${process.pid}`
   const password = "it's \\ secret"
   beforeAll(async () => {
-    await migrate(test.database, allTables)
     for (const statement of test.database.dialect.grantReader({ user, password, tables: readableTables })) {
       await sql.raw(statement).execute(test.database.kysely)
     }

@@ -6,13 +6,13 @@ import { SECRET_KEY } from '../api/support/test-api.ts'
 import { runTask } from '../convergence/support/run-task.ts'
 import { type FakeAzureDevops, startFakeAzureDevops, TOKEN } from '../fake-azuredevops/fake-azuredevops.ts'
 import { ORGANIZATION, PROJECT } from '../fake-azuredevops/world.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { type Place, type Receiver, startReceiver } from './support/receiver.ts'
 
 const MINUTE = 60_000
 const decrypt = createSecrets(SECRET_KEY).decrypt
 
-describeOneDatabase('deliveries of Azure DevOps', (test) => {
+describeOneWithTables('deliveries of Azure DevOps', (test) => {
   let receiver: Receiver
   let fake: FakeAzureDevops
   let secret: string

@@ -10,14 +10,14 @@ import { LOGIN, startFakeCloud } from '../fake-bitbucket/cloud.ts'
 import { CLOUD_CHANGES, type FakeRepo } from '../fake-bitbucket/cloud-world.ts'
 import { type FakeServerRepo, startFakeDataCenter, TOKEN } from '../fake-bitbucket/data-center.ts'
 import type { FakeShell } from '../fake-bitbucket/http.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { type Place, type Receiver, rowsOfConnection, startReceiver } from './support/receiver.ts'
 
 const MINUTE = 60_000
 const CARRIED = ['pull_requests', 'pull_request_reviewers', 'issues', 'board_issues', 'issue_assignees']
 const decrypt = createSecrets(SECRET_KEY).decrypt
 
-describeOneDatabase('deliveries of Bitbucket', (test) => {
+describeOneWithTables('deliveries of Bitbucket', (test) => {
   let receiver: Receiver
   let fake: FakeShell | undefined
   beforeAll(async () => {

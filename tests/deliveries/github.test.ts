@@ -14,7 +14,7 @@ import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/
 import type { Change } from '../fake-github/world/changes.ts'
 import type { Collections } from '../fake-github/world/repository.ts'
 import type { RepositorySettings } from '../fake-github/world/settings.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { type Place, type Receiver, rowsOfConnection, startReceiver } from './support/receiver.ts'
 
 const WEB = 'acme/web'
@@ -64,7 +64,7 @@ const signatureOf = (body: string, secret: string) =>
 const decrypt = createSecrets(SECRET_KEY).decrypt
 
 for (const [way, plugin, enableGraphql] of WAYS) {
-  describeEachDatabase(`deliveries of GitHub, collected over ${way}`, (test) => {
+  describeOneWithTables(`deliveries of GitHub, collected over ${way}`, (test) => {
     let receiver: Receiver
     let fake: FakeGithub
     let secret: string

@@ -7,7 +7,7 @@ import { runTask } from '../convergence/support/run-task.ts'
 import type { ActName } from '../fake-gitlab/changes.ts'
 import { changeTimes, type Delivery, deliveriesSince, signed } from '../fake-gitlab/deliveries.ts'
 import { DEFAULT_TOKEN, type FakeGitlab, startFakeGitlab } from '../fake-gitlab/fake-gitlab.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { type Place, type Receiver, rowsOfConnection, startReceiver } from './support/receiver.ts'
 
 const WEB = 'acme/web'
@@ -25,7 +25,7 @@ const CARRIED = [
 const MINUTE = 60_000
 const decrypt = createSecrets(SECRET_KEY).decrypt
 
-describeOneDatabase('deliveries of GitLab', (test) => {
+describeOneWithTables('deliveries of GitLab', (test) => {
   let receiver: Receiver
   let fake: FakeGitlab
   let secret: string

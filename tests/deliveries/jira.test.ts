@@ -7,7 +7,7 @@ import { SECRET_KEY } from '../api/support/test-api.ts'
 import { runTask } from '../convergence/support/run-task.ts'
 import { platformIssue, updateOf } from '../fake-jira/deliveries.ts'
 import { type FakeJira, startFakeJira, USER } from '../fake-jira/fake-jira.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { type Place, type Receiver, rowsOfConnection, startReceiver } from './support/receiver.ts'
 
 const BOARDS = [5, 6]
@@ -24,7 +24,7 @@ function signed(payload: object, secret: string, id: string = randomUUID()) {
   }
 }
 
-describeOneDatabase('deliveries of Jira', (test) => {
+describeOneWithTables('deliveries of Jira', (test) => {
   let receiver: Receiver
   let fake: FakeJira
   let secret: string

@@ -13,7 +13,7 @@ import { domainRows } from '../collect/support/github.ts'
 import { dyingAfter } from '../convergence/support/dying-database.ts'
 import { deliveryOf, signed } from '../fake-github/deliveries.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { type Receiver, startReceiver } from './support/receiver.ts'
 
 const WEB = 'acme/web'
@@ -24,7 +24,7 @@ const ALIVE: Membership = {
   leave: async () => {},
 }
 
-describeEachDatabase('a delivery while the server is killed', (test) => {
+describeEachWithTables('a delivery while the server is killed', (test) => {
   let receiver: Receiver
   let fake: FakeGithub
   const place = { plugin: 'github', connectionId: 1 }

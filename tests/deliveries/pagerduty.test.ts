@@ -7,7 +7,7 @@ import { SECRET_KEY } from '../api/support/test-api.ts'
 import { runTask } from '../convergence/support/run-task.ts'
 import { type FakePagerduty, startFakePagerduty, TOKEN } from '../fake-pagerduty/fake-pagerduty.ts'
 import type { FakeEvent, FakeIncident, FakeService } from '../fake-pagerduty/world.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { type Place, type Receiver, rowsOfConnection, startReceiver } from './support/receiver.ts'
 
 const SECRET = 'signing-secret-of-pagerduty'
@@ -16,7 +16,7 @@ const MINUTE = 60_000
 const decrypt = createSecrets(SECRET_KEY).decrypt
 const signatureOf = (body: string, secret = SECRET) => `v1=${createHmac('sha256', secret).update(body).digest('hex')}`
 
-describeOneDatabase('deliveries of PagerDuty', (test) => {
+describeOneWithTables('deliveries of PagerDuty', (test) => {
   let receiver: Receiver
   let fake: FakePagerduty
   let service: FakeService

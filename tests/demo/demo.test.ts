@@ -18,7 +18,7 @@ import type { Runner } from '../../src/runner/runner.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { asGrafana } from '../dashboards/as-grafana.ts'
 import { inProcess, testRunner, untilFinished } from '../pipelines/support/test-control.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 
 const SIZE = process.env.FULL_SIZE === 'true' ? WHOLE : SMALL
 /** Grafana uses whole seconds in its queries. */
@@ -71,7 +71,7 @@ const isOfTheRun = (dashboard: Dashboard, panel: Panel, column: string): boolean
 
 const seen = new Map<string, readonly [engine: string, rows: unknown[][]]>()
 
-describeEachDatabase('the demo', (test) => {
+describeEachWithTables('the demo', (test) => {
   let api: TestApi
   let runner: Runner
   const lines: string[] = []

@@ -7,7 +7,7 @@ import { write } from '../../src/database/write.ts'
 import { RetryableError, UserError } from '../../src/errors.ts'
 import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { githubSpec } from '../../src/plugins/github/plugin.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { clear, collect, freshData, stored } from './support/collect.ts'
 import { makeRepository, type Repository, temporaryFolder } from './support/repository.ts'
 import { serveGit } from './support/server.ts'
@@ -33,7 +33,7 @@ const textsIn = (folder: string): string =>
 
 const modeOf = (path: string) => statSync(path).mode & 0o777
 
-describeOneDatabase('access to git history', (test) => {
+describeOneWithTables('access to git history', (test) => {
   beforeEach(() => clear(test.database))
 
   it('clones over HTTP with credentials that show nowhere', async () => {

@@ -5,14 +5,14 @@ import { beforeEach, expect, it } from 'vitest'
 import { plugins } from '../../src/plugins/index.ts'
 import { leasesOfScope } from '../../src/runner/task-leases.ts'
 import { realControl } from '../pipelines/support/real-control.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { clear, collect, freshData, REPO, stored } from './support/collect.ts'
 import { makeRepository, type Repository } from './support/repository.ts'
 
 const FORK = 'github:GithubRepo:1:8'
 const clonesIn = (data: string) => readdirSync(join(data, 'git')).filter((name) => name !== 'known_hosts')
 
-describeEachDatabase('a repository that is forgotten', (test) => {
+describeEachWithTables('a repository that is forgotten', (test) => {
   let data: string
   let repository: Repository
   let fork: Repository

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { write } from '../../src/database/write.ts'
 import { components } from '../../src/domain/code.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { clear, collect, freshData, REPO, stored } from './support/collect.ts'
 import { makeRepository, type Repository, toldBy } from './support/repository.ts'
 
@@ -94,7 +94,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describeEachDatabase('git history', (test) => {
+describeOneWithTables('git history', (test) => {
   beforeEach(() => clear(test.database))
 
   it('equals what git log --numstat tells, whatever the repository holds', async () => {

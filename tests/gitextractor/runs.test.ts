@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { startProgram } from '../support/programs.ts'
 import { clear, collect, freshData, REPO, stored } from './support/collect.ts'
 import { makeRepository, type Repository, toldBy } from './support/repository.ts'
@@ -24,7 +24,7 @@ function cloneIn(data: string): string {
 
 const shas = (rows: any[] | undefined, column = 'sha') => rows?.map((row) => row[column]).sort()
 
-describeEachDatabase('runs of git history', (test) => {
+describeOneWithTables('runs of git history', (test) => {
   beforeEach(() => clear(test.database))
   const commitsRead = async (options: Record<string, unknown>, run = {}) => {
     let done = 0

@@ -1,13 +1,13 @@
 /** Everything in GitLab is collected, later runs ask only for news, and switched-off or refused data is reported. */
 import { expect, it } from 'vitest'
 import { doubled, gapsOf, rawRows, receiptOf } from '../collect/support/github.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { generatedIds, gitlabSpec, namesOf, PATH, type RunOptions, runGitlab, storedIds } from './support.ts'
 import { useFakeGitlab } from './use-fake.ts'
 
 const mergeRequests = namesOf('Collect Merge Requests', 'Extract Merge Requests')
 
-describeEachDatabase('collecting from GitLab', (test) => {
+describeOneWithTables('collecting from GitLab', (test) => {
   const start = useFakeGitlab(test)
   const run = (options: RunOptions = {}) => runGitlab(test.database, options)
   const rowsOf = (table: string): Promise<any[]> => test.database.kysely.selectFrom(table).selectAll().execute()

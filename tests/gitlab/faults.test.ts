@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { Progress } from '../../src/plugin-kit/spec/subtask.ts'
 import { doubled, gapsOf, receiptOf } from '../collect/support/github.ts'
 import type { FaultKind } from '../fake-github/faults.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { connect, differences, namesOf, PATH, type RunOptions, runGitlab, storedIds } from './support.ts'
 import { useFakeGitlab } from './use-fake.ts'
 
@@ -11,7 +11,7 @@ const MANY = { issues: 230 }
 const issues = namesOf('Collect Issues', 'Extract Issues')
 const commits = namesOf('Collect Merge Requests', 'Extract Merge Requests', 'Collect MR Commits', 'Extract MR Commits')
 
-describeOneDatabase('while collecting from GitLab', (test) => {
+describeOneWithTables('while collecting from GitLab', (test) => {
   const start = useFakeGitlab(test)
   const run = (options: RunOptions = {}) => runGitlab(test.database, options)
 

@@ -1,13 +1,13 @@
 /** GitLab's own statements are neither overruled by labels nor left out. */
 import { expect, it } from 'vitest'
 import type { Issue } from '../fake-gitlab/records.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { generatedIds, PATH, type RunOptions, runGitlab, storedIds } from './support.ts'
 import { useFakeGitlab } from './use-fake.ts'
 
 const AFTER = new Date('2024-01-01T00:00:00Z')
 
-describeEachDatabase('GitLab in true numbers', (test) => {
+describeOneWithTables('GitLab in true numbers', (test) => {
   const start = useFakeGitlab(test)
   const run = (options: RunOptions = {}) => runGitlab(test.database, options)
   const rowsOf = (table: string): Promise<any[]> => test.database.kysely.selectFrom(table).selectAll().execute()

@@ -1,5 +1,5 @@
-import { afterEach, beforeAll, beforeEach, expect } from 'vitest'
-import { emptyTables, prepare } from '../collect/support/github.ts'
+import { afterEach, beforeEach, expect } from 'vitest'
+import { emptyGithub } from '../collect/support/github.ts'
 import { DEFAULT_TOKEN, type FakeGitlab, type FakeGitlabOptions, startFakeGitlab } from '../fake-gitlab/fake-gitlab.ts'
 import type { ProjectOptions } from '../fake-gitlab/world.ts'
 import type { TestDatabase } from '../support/databases.ts'
@@ -20,8 +20,7 @@ export const SMALL: ProjectOptions = {
 /** Prepares an empty database for each test of a block, and checks that the fake saw only requests that GitLab documents. */
 export function useFakeGitlab(test: TestDatabase) {
   let running: FakeGitlab | undefined
-  beforeAll(() => prepare(test.database))
-  beforeEach(() => emptyTables(test.database))
+  beforeEach(() => emptyGithub(test.database))
   afterEach(async () => {
     const { violations = [] } = running ?? {}
     await running?.stop()

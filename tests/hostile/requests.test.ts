@@ -10,7 +10,7 @@ import type { LawfulRoute } from '../../src/api/access/route-law.ts'
 import { LONGEST_SILENCE_MS } from '../../src/api/watchdog.ts'
 import { SIZES } from '../../src/plugin-kit/spec/route-size.ts'
 import { generatedRequests } from '../api/support/requests-from-description.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { type Attack, attacksOf } from './support/attacks.ts'
 import { atLimits, largestDeliveries, largestFiles, SILENCING } from './support/limits.ts'
 import { besidePings } from './support/pings.ts'
@@ -43,7 +43,7 @@ function spread(attacks: readonly Attack[], most: number): readonly Attack[] {
 
 const start = fileURLToPath(new URL('./support/server-process.ts', import.meta.url))
 
-describeEachDatabase('hostile requests', (test) => {
+describeOneWithTables('hostile requests', (test) => {
   let stranger: Server
   let local: string
   let server: ChildProcess

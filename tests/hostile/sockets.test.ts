@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 
 const SLOW = 60
 const MOST = 80
 const UNUSED = 65
 
-describeOneDatabase('sockets', (test) => {
+describeOneWithTables('sockets', (test) => {
   let api: TestApi
   let address: string
   /** Opens a connection that sends this text, and collects everything until it is closed. */

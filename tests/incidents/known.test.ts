@@ -11,14 +11,14 @@ import { SECRET_KEY, startTestApi, type TestApi } from '../api/support/test-api.
 import { runTask } from '../convergence/support/run-task.ts'
 import { KEY as OPSGENIE_KEY, startFakeOpsgenie } from '../fake-opsgenie/fake-opsgenie.ts'
 import { TOKEN as PAGERDUTY_TOKEN, startFakePagerduty } from '../fake-pagerduty/fake-pagerduty.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 
 const SOURCES = [
   { plugin: pagerduty, token: PAGERDUTY_TOKEN, start: startFakePagerduty },
   { plugin: opsgenie, token: OPSGENIE_KEY, start: startFakeOpsgenie },
 ]
 
-describeEachDatabase('sources of incidents', (test) => {
+describeOneWithTables('sources of incidents', (test) => {
   let api: TestApi
   beforeAll(async () => {
     api = await startTestApi(test.database)

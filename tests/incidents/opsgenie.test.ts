@@ -1,14 +1,12 @@
 /** Opsgenie over HTTP, from an empty database, and its possible problems. */
-import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { definePlugin } from '../../src/plugin-kit/index.ts'
 import type { Plugin, PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
 import { incidents } from '../../src/plugins/opsgenie/entities/incidents.ts'
 import { newestFirst } from '../../src/plugins/opsgenie/kit.ts'
 import { opsgenie } from '../../src/plugins/opsgenie/plugin.ts'
-import { allTables } from '../../src/tables.ts'
 import { type FakeOpsgenie, KEY, startFakeOpsgenie } from '../fake-opsgenie/fake-opsgenie.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { addService, connect, offered, rowsOf, runService, testOf } from './support.ts'
 
 /** The plugin with its own rule for long lists, for an Opsgenie whose lists end earlier. */
@@ -24,12 +22,11 @@ function limitedTo(most: number): Plugin {
 
 const [WEB, API] = ['service-web', 'service-api']
 
-describeOneDatabase('collecting from Opsgenie', (test) => {
+describeOneWithTables('collecting from Opsgenie', (test) => {
   let fake: FakeOpsgenie
   const at = (time: number | string) => {
     fake.world.now = () => new Date(time)
   }
-  beforeAll(() => migrate(test.database, allTables))
   beforeEach(async () => {
     fake = await startFakeOpsgenie()
     await connect(test.database, opsgenie, fake.url, KEY)

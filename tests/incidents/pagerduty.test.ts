@@ -1,7 +1,6 @@
 /** PagerDuty over HTTP, from an empty database to the four keys, and its possible problems. */
 import { sql } from 'kysely'
-import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { write } from '../../src/database/write.ts'
 import { projectMapping } from '../../src/domain/crossdomain.ts'
 import { cicdDeploymentCommits } from '../../src/domain/devops.ts'
@@ -11,23 +10,21 @@ import { REFERENCE } from '../../src/metrics/policy/policy.ts'
 import { readMetric } from '../../src/metrics/read/read.ts'
 import { issuesOf } from '../../src/metrics/sources.ts'
 import { pagerduty } from '../../src/plugins/pagerduty/plugin.ts'
-import { allTables } from '../../src/tables.ts'
 import { type FakePagerduty, startFakePagerduty, TOKEN } from '../fake-pagerduty/fake-pagerduty.ts'
 import type { FakeIncident, FakeService } from '../fake-pagerduty/world.ts'
 import { calculate } from '../metrics/calculate.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { addService, connect, offered, rowsOf, runService, testOf } from './support.ts'
 
 const WEB = 'PWEB'
 const DAY = 24 * 60 * 60 * 1000
 
-describeOneDatabase('collecting from PagerDuty', (test) => {
+describeOneWithTables('collecting from PagerDuty', (test) => {
   let fake: FakePagerduty
   let web: FakeService
   const at = (time: number | string) => {
     fake.world.now = () => new Date(time)
   }
-  beforeAll(() => migrate(test.database, allTables))
   beforeEach(async () => {
     fake = await startFakePagerduty()
     web = fake.world.addService(WEB, 'Web shop')

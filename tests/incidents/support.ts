@@ -1,6 +1,4 @@
 /** Connects to a fake of an on-call tool, runs its subtasks, and reads what it offers. */
-
-import { sql } from 'kysely'
 import { testConnection } from '../../src/control-plane/connections/test-connection.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { Plugin, PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
@@ -9,9 +7,10 @@ import { connectionSettings, openAwaitedClient } from '../../src/plugin-kit/task
 import { allTables } from '../../src/tables.ts'
 import { runTask } from '../convergence/support/run-task.ts'
 import { anyTable } from '../support/any-table.ts'
+import { emptyTables } from '../support/empty-tables.ts'
 
 export async function connect(database: Database, { name }: Plugin, endpoint: string, token: string): Promise<void> {
-  for (const table of allTables) await sql`delete from ${sql.table(table.name)}`.execute(database.kysely)
+  await emptyTables(database, allTables)
   const row = { id: 1, name: 'on call', endpoint, token, proxy: '', rate_limit_per_hour: 0 }
   await anyTable(database.kysely).insertInto(`_tool_${name}_connections`).values(row).execute()
 }

@@ -1,11 +1,11 @@
 /** Requests to Jenkins in first and later runs, and the rows that come from the answers. */
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { gapsOf, receiptOf, stored, storedBuilds, useJenkins } from './support/jenkins.ts'
 
 const RULES = { deploymentPattern: 'deploy', productionPattern: 'prod' }
 
-describeEachDatabase('collecting from jenkins', (test) => {
+describeOneWithTables('collecting from jenkins', (test) => {
   const { start, run: runAll } = useJenkins(test)
   const run = (fullName: string, options = {}) => runAll(fullName, { scopeConfig: RULES, ...options })
   const all = (table: string, ...columns: string[]) => stored(test.database, table, ...columns)

@@ -5,13 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
+import { allTables } from '../../src/tables.ts'
 import { startFakeJenkins } from '../fake-jenkins/fake-jenkins.ts'
 import { generate } from '../fake-jenkins/generate.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
+import { emptyTables } from '../support/empty-tables.ts'
 import { startProgram } from '../support/programs.ts'
 import { LAUNCHED, LIKE_A_TASK, MOST_MEGABYTES } from '../support/task-process.ts'
-import { connect, differences, emptyTables, gapsOf, prepare, stored } from './support/jenkins.ts'
+import { connect, differences, gapsOf, stored } from './support/jenkins.ts'
 
 /** FULL_SIZE=true: a hundred kills per engine, spread over the collection of many branches. */
 const isFull = process.env.FULL_SIZE === 'true'
@@ -46,9 +48,7 @@ async function runChild(url: string, concurrency: number, journal: string, pages
   return { isKilled: signal !== null, megabytes }
 }
 
-describeEachDatabase('kill -9 while collecting from jenkins', (test) => {
-  beforeAll(() => prepare(test.database))
-
+describeEachWithTables('kill -9 while collecting from jenkins', (test) => {
   const cases = [
     { concurrency: 1, lost: 1, kills: isFull ? 100 : 4 },
     // The most pages that may be under way or not yet stored.
@@ -58,7 +58,7 @@ describeEachDatabase('kill -9 while collecting from jenkins', (test) => {
     'loses at most $lost pages a kill with $concurrency requests at a time, and no record',
     { timeout: 3_600_000 },
     async ({ concurrency, lost, kills }) => {
-      await emptyTables(test.database)
+      await emptyTables(test.database, allTables)
       const folder = mkdtempSync(join(tmpdir(), 'weir-kill-'))
       const journal = join(folder, 'journal')
       writeFileSync(journal, '')

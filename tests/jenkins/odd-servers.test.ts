@@ -1,9 +1,9 @@
 /** Unusual behaviour of a Jenkins server: each case has a defined outcome. */
 import { expect, it } from 'vitest'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { gapsOf, receiptOf, stored, storedBuilds, useJenkins } from './support/jenkins.ts'
 
-describeOneDatabase('a jenkins', (test) => {
+describeOneWithTables('a jenkins', (test) => {
   const { start, run } = useJenkins(test)
   const names = async () => Object.keys(await storedBuilds(test.database))
 

@@ -1,11 +1,11 @@
 /** After changes, moves and removals in Jira, later runs store the same as a first run would. */
 import { sql } from 'kysely'
-import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { jira } from '../../src/plugins/jira/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeJira, startFakeJira, USER } from '../fake-jira/fake-jira.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
+import { emptyTables } from '../support/empty-tables.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 
 const BOARDS = [5, 6]
@@ -18,10 +18,9 @@ const ABOUT = /^(_raw_data_\w+|created_at|updated_at)$/
 const PATTERN = { remotelinkCommitShaPattern: 'commit/(\\w{40})' }
 const commitUrl = (digit: string) => `https://git.example/shop/commit/${digit.repeat(40)}`
 
-describeEachDatabase('what changes in jira', (test) => {
+describeOneWithTables('what changes in jira', (test) => {
   let fake: FakeJira
   let scopeConfig: object
-  beforeAll(() => migrate(test.database, allTables))
   beforeEach(async () => {
     fake = await startFakeJira()
     scopeConfig = {}
@@ -39,10 +38,11 @@ describeEachDatabase('what changes in jira', (test) => {
   })
   afterEach(() => fake.stop())
   const insert = (table: string, row: object) => test.database.kysely.insertInto(table).values(row).execute()
-  const forget = async (isMeant: (name: string) => boolean) => {
-    for (const { name } of TABLES)
-      if (isMeant(name)) await sql`delete from ${sql.table(name)}`.execute(test.database.kysely)
-  }
+  const forget = (isMeant: (name: string) => boolean) =>
+    emptyTables(
+      test.database,
+      TABLES.filter(({ name }) => isMeant(name)),
+    )
   const isRun = ({ name, isDefault }: { name: string; isDefault: boolean }) => isDefault || /IssueComments/.test(name)
   const run = async (...boards: number[]) => {
     for (const boardId of boards)

@@ -1,21 +1,19 @@
 /** Collecting from Jira over HTTP: from its boards to the domain, later runs, and boards whose filter was changed. */
-import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
 import { jira } from '../../src/plugins/jira/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeJira, issue, startFakeJira, USER } from '../fake-jira/fake-jira.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
+import { emptyTables } from '../support/empty-tables.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 
 const OPTIONS = { connectionId: 1, boardId: 5 }
 
-describeEachDatabase('collecting from jira', (test) => {
+describeOneWithTables('collecting from jira', (test) => {
   let fake: FakeJira
   beforeEach(async () => {
     fake = await startFakeJira()
-    await migrate(test.database, allTables)
-    for (const { name } of allTables) await sql`delete from ${sql.table(name)}`.execute(test.database.kysely)
+    await emptyTables(test.database, allTables)
     const connection = { endpoint: fake.url, auth_method: 'BasicAuth', ...USER, token: '', proxy: '' }
     await insert('_tool_jira_connections', { id: 1, name: 'tickets', rate_limit_per_hour: 0, ...connection })
     await insert('_tool_jira_boards', { connection_id: 1, board_id: 5, project_id: 10_000, name: 'Shop', jql: '' })

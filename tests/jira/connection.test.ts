@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { ACCESS_TOKEN, type FakeJira, SHA, startFakeJira, USER } from '../fake-jira/fake-jira.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 
 const FAILED = { code: 0, success: false, message: expect.any(String) }
 const base = '/plugins/jira'
 
-describeOneDatabase('jira', (test) => {
+describeOneWithTables('jira', (test) => {
   let api: TestApi
   let jira: FakeJira
   let settings: Record<string, unknown>

@@ -1,19 +1,18 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { deleteScopeData } from '../../src/control-plane/scopes/scope-data.ts'
-import { migrate } from '../../src/database/migrate.ts'
 import { jira } from '../../src/plugins/jira/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeJira, issue, startFakeJira, USER } from '../fake-jira/fake-jira.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
+import { emptyTables } from '../support/empty-tables.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 
-describeEachDatabase('issues that two boards show', (test) => {
+describeOneWithTables('issues that two boards show', (test) => {
   let fake: FakeJira
   beforeEach(async () => {
     fake = await startFakeJira()
-    await migrate(test.database, allTables)
-    for (const { name } of allTables) await sql`delete from ${sql.table(name)}`.execute(test.database.kysely)
+    await emptyTables(test.database, allTables)
     const connection = { endpoint: fake.url, auth_method: 'BasicAuth', ...USER, token: '', proxy: '' }
     await insert('_tool_jira_connections', { id: 1, name: 'tickets', rate_limit_per_hour: 0, ...connection })
     for (const board_id of [5, 6]) {

@@ -11,7 +11,7 @@ import { ORGANIZATION, PROJECT } from '../fake-azuredevops/world.ts'
 import { TOKEN as PAGERDUTY_TOKEN, startFakePagerduty } from '../fake-pagerduty/fake-pagerduty.ts'
 import { makeRepository, temporaryFolder } from '../gitextractor/support/repository.ts'
 import { serveGit } from '../gitextractor/support/server.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -175,7 +175,7 @@ async function collect(ask: Ask, blueprintId: number, server: LiveServer): Promi
   expect(odd.map(({ plugin, message }: any) => `${plugin}: ${message}`)).toEqual([])
 }
 
-describeEachDatabase('a project with Azure DevOps, Argo CD and PagerDuty', (test) => {
+describeOneWithTables('a project with Azure DevOps, Argo CD and PagerDuty', (test) => {
   it('has the four keys that were planted, also when Argo CD has forgotten', { timeout: 300_000 }, async () => {
     const { url, shas } = await plantHistory()
     const { azure, merge, repository } = await plantAzure(url, shas)

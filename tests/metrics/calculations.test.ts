@@ -1,7 +1,6 @@
 /** Calculations that the planted organisation does not cover, each with a few rows by hand. */
 import { sql } from 'kysely'
-import { beforeAll, beforeEach, expect, it } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
+import { beforeEach, expect, it } from 'vitest'
 import type { TableRow } from '../../src/database/table.ts'
 import { write } from '../../src/database/write.ts'
 import { commitParents, refs, repoCommits, repos } from '../../src/domain/code.ts'
@@ -18,12 +17,13 @@ import { pullRequests } from '../../src/domain/pull-requests.ts'
 import { boardIssues, incidents, issueAssignees, issues } from '../../src/domain/ticket.ts'
 import { plugins } from '../../src/plugins/index.ts'
 import { allTables } from '../../src/tables.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
+import { emptyTables } from '../support/empty-tables.ts'
 
 const at = (day: number, hour = 0, second = 0) => new Date(Date.UTC(2024, 0, day, hour, 0, second))
 const map = (table: string, row_id: string, project_name = 'p') => projectMapping.row({ project_name, table, row_id })
 
-describeEachDatabase('calculations', (test) => {
+describeEachWithTables('calculations', (test) => {
   const run = async (plugin: string, subtask: string, options: Record<string, unknown>, fullSync = false) => {
     const found = plugins.find((each) => each.name === plugin)?.subtasks.find((each) => each.name === subtask)
     const signal = new AbortController().signal
@@ -35,13 +35,8 @@ describeEachDatabase('calculations', (test) => {
       from ${sql.table(table)} order by ${sql.join(columns.map((each) => sql.id(each)))}`.execute(test.database.kysely)
     return rows.map((row) => columns.map((each) => row[each]))
   }
-  beforeAll(() => migrate(test.database, allTables))
-  beforeEach(async () => {
-    for (const { name } of allTables.filter((table) => !table.name.startsWith('_weir'))) {
-      const { rows } = await sql`select 1 from ${sql.table(name)} limit 1`.execute(test.database.kysely)
-      if (rows.length > 0) await sql`delete from ${sql.table(name)}`.execute(test.database.kysely)
-    }
-  })
+  const filledByTests = allTables.filter(({ name }) => !name.startsWith('_weir'))
+  beforeEach(() => emptyTables(test.database, filledByTests))
 
   it('deployments: which pipelines deploy, where to, and what was there before', async () => {
     const pipeline = (id: string, result: string, more = {}) =>

@@ -1,15 +1,13 @@
 /** A project that is deleted or loses scopes leaves the same rows as if it had never had them. */
 import { sql } from 'kysely'
-import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { projectService } from '../../src/control-plane/projects/projects.ts'
 import type { BlueprintService, ServiceContext } from '../../src/control-plane/services.ts'
-import { migrate } from '../../src/database/migrate.ts'
 import { commitParents, repoCommits } from '../../src/domain/code.ts'
 import { cicdDeploymentCommits } from '../../src/domain/devops.ts'
 import { issueAssignees } from '../../src/domain/ticket.ts'
 import { projects } from '../../src/system/projects.ts'
-import { allTables } from '../../src/tables.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { at, INPUTS, incident, KEPT, map, onBoard, pipeline, RESULTS, request, workbench } from './workbench.ts'
 
 /** A deployment that the tool itself reports. */
@@ -24,7 +22,7 @@ const deployed = (id: string, day: number, scope: string) =>
     finished_date: at(day),
   })
 
-describeEachDatabase('a project that is deleted', (test) => {
+describeEachWithTables('a project that is deleted', (test) => {
   const { plant, execute, run, runProject, results, empty } = workbench(() => test.database)
   const service = () =>
     projectService({ database: test.database, changed: () => {} } as unknown as ServiceContext, {} as BlueprintService)
@@ -62,7 +60,6 @@ describeEachDatabase('a project that is deleted', (test) => {
     )
   /** Returns the rows of all result tables and of the tables that are kept with them. */
   const all = () => results(undefined, [...RESULTS, ...KEPT.filter((name) => name !== '_weir_calculations')])
-  beforeAll(() => migrate(test.database, allTables))
   beforeEach(async () => {
     await empty(INPUTS, RESULTS, KEPT, ['projects'])
     await plantBoth()

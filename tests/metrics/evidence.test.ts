@@ -21,7 +21,7 @@ import { receipts } from '../../src/plugin-kit/raw/receipts.ts'
 import { plugins } from '../../src/plugins/index.ts'
 import { alertMessages, alerts } from '../../src/system/alerts.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { calculate } from './calculate.ts'
 
 const DAY = 86_400_000
@@ -112,7 +112,7 @@ function truthOf({ minutes, teller }: World) {
 const spread = (count: number, everyDays: number) =>
   Array.from({ length: count }, (_, index) => index * everyDays * 1440)
 
-describeEachDatabase('grades', (test) => {
+describeEachWithTables('grades', (test) => {
   let api: TestApi
   beforeAll(async () => {
     api = await startTestApi(test.database)

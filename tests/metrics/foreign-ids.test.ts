@@ -1,6 +1,5 @@
 /** Columns with ids of a tool, as DevLake writes them, join no row, but Weir's queries still find the rows. */
 import { beforeAll, expect, it } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
 import { write } from '../../src/database/write.ts'
 import { repos } from '../../src/domain/code.ts'
 import { cicdPipelineCommits, cicdPipelines, cicdTasks } from '../../src/domain/devops.ts'
@@ -8,8 +7,7 @@ import { findingsOf } from '../../src/metrics/findings/findings.ts'
 import { metricNamed } from '../../src/metrics/index.ts'
 import { REFERENCE } from '../../src/metrics/policy/policy.ts'
 import { previewRules } from '../../src/metrics/preview/preview.ts'
-import { allTables } from '../../src/tables.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { calculate } from './calculate.ts'
 import { map } from './workbench.ts'
 
@@ -42,9 +40,8 @@ const run = (id: string, scope: string, type: string, commit: { repo_id: string;
   cicdPipelineCommits.row({ pipeline_id: id, commit_sha: 'c1', ...commit }),
 ]
 
-describeEachDatabase('ids of tools in domain rows', (test) => {
+describeEachWithTables('ids of tools in domain rows', (test) => {
   beforeAll(async () => {
-    await migrate(test.database, allTables)
     await write(test.database, [
       map('jobs', 'cicd_scopes', SLUG),
       map('shop', 'cicd_scopes', AZURE),

@@ -13,7 +13,7 @@ import * as jenkinsFake from '../fake-jenkins/fake-jenkins.ts'
 import * as jiraFake from '../fake-jira/fake-jira.ts'
 import { makeRepository, temporaryFolder } from '../gitextractor/support/repository.ts'
 import { serveGit } from '../gitextractor/support/server.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -203,7 +203,7 @@ async function collect(ask: Ask, blueprintId: number, server: LiveServer): Promi
   expect(odd.map(({ plugin, message }: any) => `${plugin}: ${message}`)).toEqual([])
 }
 
-describeEachDatabase(
+describeOneWithTables(
   'a project with a GitHub repository, a GitLab project, a Jira board and a Jenkins folder',
   (test) => {
     it('has the four keys that were planted, the second time too', { timeout: 300_000 }, async () => {

@@ -1,22 +1,19 @@
 /** The rows that calculations and links need, as a real plugin writes them. */
 import { sql } from 'kysely'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
+import { describe, expect, it } from 'vitest'
 import { write } from '../../src/database/write.ts'
 import { projectMapping } from '../../src/domain/crossdomain.ts'
 import { dora } from '../../src/plugins/dora/plugin.ts'
 import { issues } from '../../src/plugins/github/entities/issues.ts'
 import { pullRequests } from '../../src/plugins/github/entities/pull-requests.ts'
 import { github } from '../../src/plugins/github/plugin.ts'
-import { allTables } from '../../src/tables.ts'
 import { SMALL, useFake } from '../collect/support/fake.ts'
 import { NAME, runGithub } from '../collect/support/github.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 
-describeEachDatabase('calculations on what GitHub has', (test) => {
+describeEachWithTables('calculations on what GitHub has', (test) => {
   const start = useFake(test)
-  beforeAll(() => migrate(test.database, allTables))
 
   it('a run that finds nothing new leaves the chain of deployments as it is', async () => {
     const fake = await start({ ...SMALL, deployments: 20, statusesPerDeployment: 2 })

@@ -1,6 +1,5 @@
 /** The basis of service reports: every tracker fills an incident's component and its times. */
 import { beforeAll, expect, it } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
 import { write } from '../../src/database/write.ts'
 import { projectMapping } from '../../src/domain/crossdomain.ts'
 import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
@@ -8,8 +7,7 @@ import type { Plugin } from '../../src/plugin-kit/spec/plugin.ts'
 import { github } from '../../src/plugins/github/plugin.ts'
 import { jira } from '../../src/plugins/jira/plugin.ts'
 import { webhook } from '../../src/plugins/webhook/plugin.ts'
-import { allTables } from '../../src/tables.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 import { calculate } from './calculate.ts'
 
@@ -104,9 +102,8 @@ const TRACKERS: readonly Tracker[] = [
   },
 ]
 
-describeEachDatabase('an incident', (test) => {
+describeEachWithTables('an incident', (test) => {
   beforeAll(async () => {
-    await migrate(test.database, allTables)
     await test.database.kysely.insertInto('_tool_webhook_connections').values({ id: 1, name: 'own' }).execute()
   })
 

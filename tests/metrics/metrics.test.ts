@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
 import { write } from '../../src/database/write.ts'
 import { lowerMedian } from '../../src/metrics/grades/frequency.ts'
 import { fourKeys, metricNamed, metrics } from '../../src/metrics/index.ts'
@@ -9,8 +8,7 @@ import { POLICIES, REFERENCE } from '../../src/metrics/policy/policy.ts'
 import { readManySeries, readMetric } from '../../src/metrics/read/read.ts'
 import { readItems } from '../../src/metrics/read/read-items.ts'
 import { underPolicy } from '../../src/metrics/whole.ts'
-import { allTables } from '../../src/tables.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { calculate } from './calculate.ts'
 import { DAY, plantOrganisation, START, type TruePullRequest, type Truth } from './organisation.ts'
 
@@ -117,9 +115,8 @@ function expected(
   }
 }
 
-describeEachDatabase('metrics of a planted organisation', (test) => {
+describeEachWithTables('metrics of a planted organisation', (test) => {
   beforeAll(async () => {
-    await migrate(test.database, allTables)
     await write(test.database, rows)
     for (const { project } of truths) await calculate(test.database, project)
   })

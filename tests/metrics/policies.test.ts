@@ -8,7 +8,7 @@ import { cicdPipelineCommits, cicdPipelines, cicdScopes, cicdTasks } from '../..
 import { pullRequestCommits, pullRequests } from '../../src/domain/pull-requests.ts'
 import { boardIssues, boards, issues } from '../../src/domain/ticket.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { calculate } from './calculate.ts'
 
 const at = (day: number, hour = 0) => new Date(Date.UTC(2024, 0, day, hour))
@@ -113,7 +113,7 @@ function world(): TableRow[] {
   return rows
 }
 
-describeEachDatabase('metrics, by hand', (test) => {
+describeEachWithTables('metrics, by hand', (test) => {
   let api: TestApi
   const range = 'project=shop&from=2024-01-01T00:00:00Z&to=2024-01-31T00:00:00Z'
   const get = async (path: string) => {

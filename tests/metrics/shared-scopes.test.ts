@@ -1,8 +1,7 @@
 /** Two projects that share boards, repositories and pipelines: results do not depend on which one ran when, or on the other. */
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { beforeAll, beforeEach, expect, it } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
+import { beforeEach, expect, it } from 'vitest'
 import { commitParents, repoCommits } from '../../src/domain/code.ts'
 import { pullRequestIssues } from '../../src/domain/crossdomain.ts'
 import { cicdDeploymentCommits } from '../../src/domain/devops.ts'
@@ -11,8 +10,7 @@ import { issueAssignees, issueChangelogs } from '../../src/domain/ticket.ts'
 import { metricNamed } from '../../src/metrics/index.ts'
 import { REFERENCE } from '../../src/metrics/policy/policy.ts'
 import { readMetric } from '../../src/metrics/read/read.ts'
-import { allTables } from '../../src/tables.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { calculate } from './calculate.ts'
 import {
   at,
@@ -28,13 +26,12 @@ import {
   workbench,
 } from './workbench.ts'
 
-describeEachDatabase('projects that share scopes', (test) => {
+describeEachWithTables('projects that share scopes', (test) => {
   const { plant, execute, run, runProject, results, empty } = workbench(() => test.database)
   const value = async (project: string, metric: string) => {
     const filter = { project, environment: 'PRODUCTION', policy: REFERENCE, from: at(1), to: at(31) }
     return (await readMetric(test.database, metricNamed(metric), filter)).value
   }
-  beforeAll(() => migrate(test.database, allTables))
   beforeEach(() => empty(INPUTS, RESULTS, KEPT))
 
   it('an incident on boards of both counts in both, whoever runs last', async () => {

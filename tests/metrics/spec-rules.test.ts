@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type LiveServer, startLiveServer } from '../api/support/live-server.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 
 const DAY = 86_400_000
 const at = (days: number) => `${new Date(Date.now() - days * DAY).toISOString().slice(0, 19)}Z`
@@ -59,7 +59,7 @@ async function plant(): Promise<FakeGithub> {
   return github
 }
 
-describeEachDatabase('the rules of the specification', (test) => {
+describeEachWithTables('the rules of the specification', (test) => {
   let github: FakeGithub
   let server: LiveServer
   let config: string

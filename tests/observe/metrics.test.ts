@@ -9,7 +9,7 @@ import { quarantine } from '../../src/plugin-kit/raw/quarantine.ts'
 import type { Runner } from '../../src/runner/runner.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { inProcess, testRunner, until, untilFinished } from '../pipelines/support/test-control.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 
 const TOKEN = 'ghp_plantedTokenThatNobodyMaySee'
 const ADMIN = 'an-access-token-of-an-admin'
@@ -24,7 +24,7 @@ function amountOf(text: string, name: string, labels: Readonly<Record<string, st
   return line === undefined ? undefined : Number(line.split(' ').at(-1))
 }
 
-describeEachDatabase('metrics of Weir itself', (test) => {
+describeEachWithTables('metrics of Weir itself', (test) => {
   let api: TestApi
   let runner: Runner
   const read = async () => (await api.ask('GET', '/metrics')).text

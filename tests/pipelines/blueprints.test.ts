@@ -4,7 +4,7 @@ import type { ControlPlane } from '../../src/control-plane/control-plane.ts'
 import type { NewBlueprint } from '../../src/control-plane/records.ts'
 import type { Plan } from '../../src/plugin-kit/spec/plan.ts'
 import { prepareDatabase } from '../../src/start/prepare-database.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { realControl } from './support/real-control.ts'
 
 /** Lists each plugin and its subject, stage by stage. */
@@ -17,7 +17,7 @@ const outline = (plan: Plan): string[] =>
       .join(' + '),
   )
 
-describeEachDatabase('projects, blueprints and plans', (test) => {
+describeEachWithTables('projects, blueprints and plans', (test) => {
   let control: ControlPlane
   let github: number
   let jira: number

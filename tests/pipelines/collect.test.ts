@@ -10,7 +10,7 @@ import { type Runner, startRunner } from '../../src/runner/runner.ts'
 import { createTaskThreads } from '../../src/runner/task-threads.ts'
 import { prepareDatabase } from '../../src/start/prepare-database.ts'
 import { allTables } from '../../src/tables.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { realControl } from './support/real-control.ts'
 import { SECRET_KEY, statesOf, until, untilFinished } from './support/test-control.ts'
 
@@ -96,7 +96,7 @@ async function startFakeCircleci(): Promise<FakeCircleci> {
   return fake
 }
 
-describeEachDatabase('collecting a project', (test) => {
+describeOneWithTables('collecting a project', (test) => {
   let circleci: FakeCircleci
   let control: ControlPlane
   let runner: Runner

@@ -5,12 +5,12 @@ import { type Runner, startRunner } from '../../src/runner/runner.ts'
 import { createTaskThreads } from '../../src/runner/task-threads.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { type FakeCircleci, startFakeCircleci, TOKEN } from '../fake-circleci/fake-circleci.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { untilFinished } from './support/test-control.ts'
 
 const SLUG = 'github/acme/web'
 
-describeEachDatabase('a project with gaps', (test) => {
+describeOneWithTables('a project with gaps', (test) => {
   let api: TestApi
   let runner: Runner
   let fake: FakeCircleci

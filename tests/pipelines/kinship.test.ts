@@ -28,7 +28,7 @@ import { collectorLatestState, subtaskStates } from '../../src/system/state.ts'
 import { workshopAnnex } from '../convergence/workshop/annex.ts'
 import { workshop, workshopQuery } from '../convergence/workshop/plugin.ts'
 import { anyTable } from '../support/any-table.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 
 const plugins: readonly Plugin[] = [...shipped, workshop, workshopQuery, workshopAnnex]
 const sources = allConnected(plugins).flatMap(({ source }) => source ?? [])
@@ -130,7 +130,7 @@ const isKin = ({ source }: Plugin, { name }: PluginSpec) => source?.name === nam
 const isReferred = (name: string) =>
   plugins.some(({ source }) => source?.referred?.some(({ table }) => table.name === name))
 
-describeEachDatabase('what is done to a scope of one tool', (test) => {
+describeEachWithTables('what is done to a scope of one tool', (test) => {
   const context = () => ({ database: test.database, plugins, changed: () => {} }) as unknown as ServiceContext
   beforeAll(async () => {
     await prepareDatabase(test.database)

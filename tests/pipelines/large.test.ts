@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { LONGEST_WHOLE_TEXT } from '../../src/database/fit.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 
 const isFull = process.env.FULL_SIZE === 'true'
 /** 1,500 repositories, three times the number that once made every list fail. */
@@ -11,7 +11,7 @@ const TASKS = isFull ? 10_000 : 3000
 const AT_ONCE = 1500
 const TIMEOUT = isFull ? 900_000 : 120_000
 
-describeEachDatabase('a large organisation', (test) => {
+describeEachWithTables('a large organisation', (test) => {
   let api: TestApi
   let connection: number
   beforeAll(async () => {

@@ -8,7 +8,7 @@ import type { Runner } from '../../src/runner/runner.ts'
 import { leasesOfScope, leasesOfTask } from '../../src/runner/task-leases.ts'
 import { prepareDatabase } from '../../src/start/prepare-database.ts'
 import { type FakeCircleci, startFakeCircleci, TOKEN } from '../fake-circleci/fake-circleci.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { realControl } from './support/real-control.ts'
 import { inProcess, testRunner, untilFinished } from './support/test-control.ts'
 
@@ -24,7 +24,7 @@ const TABLES = {
   cicd_tasks: 'id',
 }
 
-describeEachDatabase('a scope', (test) => {
+describeEachWithTables('a scope', (test) => {
   let fake: FakeCircleci
   let control: ControlPlane
   let runners: Runner[] = []

@@ -5,12 +5,12 @@ import { write } from '../../src/database/write.ts'
 import { cicdScopes } from '../../src/domain/devops.ts'
 import { projects as circleciProjects } from '../../src/plugins/circleci/kit.ts'
 import { prepareDatabase } from '../../src/start/prepare-database.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { realControl } from './support/real-control.ts'
 
 const TOKEN = 'planted-secret-token'
 
-describeEachDatabase('connections, scopes and scope configs', (test) => {
+describeEachWithTables('connections, scopes and scope configs', (test) => {
   let services: Services
   beforeAll(async () => {
     await prepareDatabase(test.database)

@@ -11,10 +11,10 @@ import { followTaskLog, logArchive, logFolder, logPath } from '../../src/runner/
 import { createTaskLog } from '../../src/runner/write-log.ts'
 import { tasks } from '../../src/system/pipelines.ts'
 import { taskLogs } from '../../src/system/workers.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { paint, prepareTestDatabase, testControl, until } from './support/test-control.ts'
 
-describeEachDatabase('logs of a run that moved', (test) => {
+describeOneDatabase('logs of a run that moved', (test) => {
   const newFolder = () => mkdtempSync(join(tmpdir(), 'weir-logs-'))
   const [a, b, reader] = [newFolder(), newFolder(), newFolder()]
   beforeAll(() => prepareTestDatabase(test.database))

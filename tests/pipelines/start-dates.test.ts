@@ -5,14 +5,14 @@ import { createTaskThreads } from '../../src/runner/task-threads.ts'
 import { collectorLatestState } from '../../src/system/state.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { type FakeCircleci, startFakeCircleci, TOKEN } from '../fake-circleci/fake-circleci.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { untilFinished } from './support/test-control.ts'
 
 const SLUG = 'github/acme/web'
 const START = new Date('2020-01-01T00:00:00Z')
 const PLAN = [[{ plugin: 'circleci', subtasks: [], options: { connectionId: 1, projectSlug: SLUG } }]]
 
-describeEachDatabase('a start date', (test) => {
+describeOneWithTables('a start date', (test) => {
   let api: TestApi
   let runner: Runner
   let fake: FakeCircleci

@@ -2,14 +2,14 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createSecrets } from '../../src/secrets/secrets.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 
 const DORA = { plugin: 'dora', subtasks: [], options: { projectName: 'none' } }
 const OTHER_KEY = createSecrets('a key that nobody has any more').encrypt('[[{"plugin":"dora"}]]')
 /** Truncated, with another key, not a ciphertext, not JSON, or with wrong content. */
 const DAMAGES = ['weir1:AAAA', OTHER_KEY, 'garbage', '{"cut', '5', '[5]', '[[{"plugin":1}]]']
 
-describeEachDatabase('a row that cannot be read', (test) => {
+describeEachWithTables('a row that cannot be read', (test) => {
   let api: TestApi
   beforeAll(async () => {
     api = await startTestApi(test.database)

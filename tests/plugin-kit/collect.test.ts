@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
+import { afterAll, beforeEach, expect, it } from 'vitest'
 import { readAll } from '../../src/database/read.ts'
 import { cicdPipelineCommits, cicdPipelines, cicdTasks } from '../../src/domain/devops.ts'
 import { collectCheckpoints } from '../../src/plugin-kit/raw/collect-tables.ts'
@@ -9,20 +8,18 @@ import { receipts } from '../../src/plugin-kit/raw/receipts.ts'
 import { circleci } from '../../src/plugins/circleci/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeCircleci, pipeline, startFakeCircleci } from '../fake-circleci/fake-circleci.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
+import { emptyTables } from '../support/empty-tables.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 
 const OPTIONS = { connectionId: 1, projectSlug: 'github/acme/web', scopeConfig: { deploymentPattern: 'deploy' } }
 
-describeEachDatabase('collecting', (test) => {
+describeEachWithTables('collecting', (test) => {
   let fake: FakeCircleci
-  beforeAll(async () => {
-    await migrate(test.database, allTables)
-  })
   beforeEach(async () => {
     await fake?.stop()
     fake = await startFakeCircleci(50)
-    for (const { name } of allTables) await sql`delete from ${sql.table(name)}`.execute(test.database.kysely)
+    await emptyTables(test.database, allTables)
     await test.database.kysely
       .insertInto('_tool_circleci_connections')
       .values({ id: 1, name: 'ci', endpoint: fake.url, token: 'secret-token', proxy: '', rate_limit_per_hour: 0 })

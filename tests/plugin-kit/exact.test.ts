@@ -17,6 +17,7 @@ import type { PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
 import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { systemTables } from '../../src/system/index.ts'
 import { describeEachDatabase } from '../support/databases.ts'
+import { emptyTables } from '../support/empty-tables.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 
 const { table, entityMaker } = pluginKit('exact')
@@ -123,7 +124,7 @@ describeEachDatabase('records as sent', (test) => {
   const tables = [...new Set([...systemTables, ...kitTables, quarantine, domainIssues, ...exact.tables])]
   beforeAll(() => migrate(test.database, tables))
   beforeEach(async () => {
-    for (const { name } of tables) await sql`delete from ${sql.table(name)}`.execute(test.database.kysely)
+    await emptyTables(test.database, tables)
   })
   const run = (name: string) => runSubtask(test.database, exact, name, { connectionId: 1, boardId: TAPD })
   const rawData = async (name: string) => {

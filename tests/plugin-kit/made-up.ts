@@ -1,7 +1,6 @@
 /** A made-up source over real HTTP, with its own clock, and a plugin that uses the kit's features for collecting. */
 
 import { createServer, type IncomingMessage } from 'node:http'
-import { sql } from 'kysely'
 import { afterEach, beforeAll, beforeEach } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
 import { readAll } from '../../src/database/read.ts'
@@ -20,6 +19,7 @@ import { epochMilliseconds, localTime } from '../../src/plugin-kit/spec/times.ts
 import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { systemTables } from '../../src/system/index.ts'
 import type { TestDatabase } from '../support/databases.ts'
+import { emptyTables } from '../support/empty-tables.ts'
 import { listening } from '../support/listening.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 
@@ -251,7 +251,7 @@ export function useMadeUp(test: TestDatabase) {
   let source: MadeUpSource | undefined
   beforeAll(() => migrate(test.database, tables))
   beforeEach(async () => {
-    for (const { name } of tables) await sql`delete from ${sql.table(name)}`.execute(test.database.kysely)
+    await emptyTables(test.database, tables)
   })
   afterEach(async () => {
     await source?.stop()

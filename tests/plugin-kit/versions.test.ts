@@ -1,5 +1,4 @@
 /** Only the newest version of every record counts, and only once. */
-import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
 import { readAll } from '../../src/database/read.ts'
@@ -8,6 +7,7 @@ import { issues as domainIssues, issueLabels as domainLabels } from '../../src/d
 import { quarantine } from '../../src/plugin-kit/raw/quarantine.ts'
 import { systemTables } from '../../src/system/index.ts'
 import { describeEachDatabase } from '../support/databases.ts'
+import { emptyTables } from '../support/empty-tables.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 import { boards, issues, params, rawIssues, sample } from '../support/sample-plugin.ts'
 
@@ -15,7 +15,7 @@ describeEachDatabase('versions of a record', (test) => {
   const tables = [...systemTables, quarantine, domainIssues, domainLabels, ...sample.tables]
   beforeEach(async () => {
     await migrate(test.database, tables)
-    for (const { name } of tables) await sql`delete from ${sql.table(name)}`.execute(test.database.kysely)
+    await emptyTables(test.database, tables)
     await write(test.database, [boards.row({ connection_id: 1, id: 7, name: 'b' })])
   })
 

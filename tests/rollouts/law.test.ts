@@ -3,8 +3,7 @@
  * the number that happened. `FULL_SIZE=true` tries thousands.
  */
 import fc from 'fast-check'
-import { beforeAll, expect, it } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
+import { expect, it } from 'vitest'
 import type { TableRow } from '../../src/database/table.ts'
 import { write } from '../../src/database/write.ts'
 import { projectMapping } from '../../src/domain/crossdomain.ts'
@@ -13,9 +12,8 @@ import { deploymentRuns } from '../../src/domain/rollouts.ts'
 import { deploymentFrequency } from '../../src/metrics/definitions/deployment-frequency.ts'
 import { DEFAULT_POLICY, type Policy, REFERENCE } from '../../src/metrics/policy/policy.ts'
 import { readMetric } from '../../src/metrics/read/read.ts'
-import { allTables } from '../../src/tables.ts'
 import { calculate } from '../metrics/calculate.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 
 const HISTORIES = Number(process.env.HISTORIES ?? (process.env.FULL_SIZE === 'true' ? 2000 : 25))
 const MINUTE = 60_000
@@ -117,9 +115,7 @@ function plant(history: readonly Rollout[], prefix: string): Planted {
   return { rows, truth, told }
 }
 
-describeEachDatabase('rollouts that several tools tell of', (test) => {
-  beforeAll(() => migrate(test.database, allTables))
-
+describeEachWithTables('rollouts that several tools tell of', (test) => {
   it('count as often as they happened, whenever what arrived', { timeout: 3_600_000 }, async () => {
     let number = 0
     await fc.assert(

@@ -2,14 +2,12 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { dashboardNamed, panelNamed } from '../../src/dashboards/index.ts'
 import { readPanel } from '../../src/dashboards/read.ts'
-import { migrate } from '../../src/database/migrate.ts'
 import { writeRollouts } from '../../src/metrics/calculate/rollouts.ts'
 import { DEFAULT_POLICY } from '../../src/metrics/policy/policy.ts'
 import { plugins } from '../../src/plugins/index.ts'
-import { allTables } from '../../src/tables.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { calculate } from '../metrics/calculate.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { SEEN_TWICE, type SeenTwice, SHA, WENT_ELSEWHERE } from './seen-twice.ts'
 import { empty, mapAll, PROJECT, tell } from './tell.ts'
 
@@ -25,10 +23,9 @@ it('there is a rollout of every source that deploys', () => {
   expect(deploying.map(({ name }) => name).filter((name) => !told.has(name))).toEqual([])
 })
 
-describeEachDatabase('one rollout, seen twice', (test) => {
+describeOneWithTables('one rollout, seen twice', (test) => {
   let api: TestApi
   beforeAll(async () => {
-    await migrate(test.database, allTables)
     api = await startTestApi(test.database)
   })
   beforeEach(() => empty(test.database))

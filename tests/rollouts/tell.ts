@@ -6,17 +6,18 @@ import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
 import type { PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
 import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { allTables } from '../../src/tables.ts'
+import { emptyTables } from '../support/empty-tables.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 import type { Told } from './seen-twice.ts'
 
 export const PROJECT = 'shop'
 const CONNECTION = 1
 
-export async function empty({ kysely }: Database): Promise<void> {
-  for (const { name, isAppendOnly } of allTables) {
-    if (!isAppendOnly && name !== '_weir_schema_versions') await sql`delete from ${sql.table(name)}`.execute(kysely)
-  }
-}
+export const empty = (database: Database): Promise<void> =>
+  emptyTables(
+    database,
+    allTables.filter(({ isAppendOnly }) => !isAppendOnly),
+  )
 
 /** Converts the collected raw records to domain rows. */
 export async function tell(database: Database, { plugin, scope, options, scopeConfig, raw }: Told): Promise<void> {

@@ -16,7 +16,7 @@ import { type LiveServer, newDataFolder, startLiveServer } from '../api/support/
 import { type FakeProvider, startFakeProvider } from '../fake-provider/fake-provider.ts'
 import { until } from '../pipelines/support/test-control.ts'
 import { runCli } from '../support/cli.ts'
-import { describeEachDatabase, type TestDatabase } from '../support/databases.ts'
+import { describeEachWithTables, type TestDatabase } from '../support/databases.ts'
 
 /** Secrets with unique values, found in every form: plain, as part of an address, or in Base64 with the user. */
 class Planted {
@@ -151,7 +151,7 @@ const MODES: Readonly<Record<string, Mode>> = {
 const modes = Object.entries(MODES).slice(0, process.env.FULL_SIZE === 'true' ? undefined : 1)
 
 for (const [modeName, mode] of modes)
-  describeEachDatabase(`planted secrets, ${modeName}`, (test) => {
+  describeEachWithTables(`planted secrets, ${modeName}`, (test) => {
     const hasTokens = modeName === 'AUTH=token'
     let provider: FakeProvider
     let credentials: Headers = {}

@@ -1,29 +1,28 @@
 /** SonarQube over HTTP: first and later runs, its limit of 10,000, and forbidden requests. */
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { testConnection } from '../../src/control-plane/connections/test-connection.ts'
-import { migrate } from '../../src/database/migrate.ts'
 import { sonarqube } from '../../src/plugins/sonarqube/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeSonarqube, startFakeSonarqube, TOKEN } from '../fake-sonarqube/fake-sonarqube.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
+import { emptyTables } from '../support/empty-tables.ts'
 import { SIGN_IN_PAGE } from '../support/fake-source.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 
 const HOUR = 3_600_000
 
-describeOneDatabase('collecting from sonarqube', (test) => {
+describeOneWithTables('collecting from sonarqube', (test) => {
   let fake: FakeSonarqube
   const ago = (milliseconds: number) => {
     const time = new Date(Math.floor((Date.now() - milliseconds) / 1000) * 1000)
     fake.setNow(() => time)
   }
   const connection = () => ({ endpoint: fake.endpoint, token: TOKEN })
-  beforeAll(() => migrate(test.database, allTables))
   beforeEach(async () => {
     fake = await startFakeSonarqube()
-    for (const { name } of allTables) await sql`delete from ${sql.table(name)}`.execute(test.database.kysely)
+    await emptyTables(test.database, allTables)
     const values = { id: 1, name: 'sonar', ...connection(), organization: '', proxy: '', rate_limit_per_hour: 0 }
     await test.database.kysely.insertInto('_tool_sonarqube_connections').values(values).execute()
     const project = { connection_id: 1, project_key: 'shop', name: 'as it was called', scope_config_id: 0 }

@@ -1,12 +1,10 @@
 /** Eight sources tolerate records with missing parts or unknown kinds, and servers that refuse. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
 import { write } from '../../src/database/write.ts'
 import { messageOf } from '../../src/errors.ts'
 import type { PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
 import { connectionSettings, openAwaitedClient } from '../../src/plugin-kit/task/connection.ts'
 import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
-import { allTables } from '../../src/tables.ts'
 import { runTask } from '../convergence/support/run-task.ts'
 import type { RunningVendor, VendorUnderTest } from '../convergence/support/vendor-under-test.ts'
 import { argocdVendor } from '../convergence/vendors/argocd.ts'
@@ -17,7 +15,7 @@ import { bitbucketServerVendor } from '../convergence/vendors/bitbucket-server.t
 import { opsgenieVendor } from '../convergence/vendors/opsgenie.ts'
 import { pagerdutyVendor } from '../convergence/vendors/pagerduty.ts'
 import { sonarqubeVendor } from '../convergence/vendors/sonarqube.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { SIGN_IN_PAGE } from '../support/fake-source.ts'
 import { type Rewrite, type RewritingProxy, startRewritingProxy } from './rewriting-proxy.ts'
 
@@ -124,12 +122,11 @@ describe.each(VENDORS)('$name', (vendor) => {
   const source = plugin.source as PluginSpec
   const [scope] = vendor.scopes
 
-  describeEachDatabase('bad input', (test) => {
+  describeOneWithTables(`bad input of ${vendor.name}`, (test) => {
     let running: RunningVendor
     let proxy: RewritingProxy
     let collected: Awaited<ReturnType<typeof records>>
     beforeAll(async () => {
-      await migrate(test.database, allTables)
       const time = Date.now() - HOUR
       running = await vendor.start(() => time)
       proxy = await startRewritingProxy(running.server.url)

@@ -2,11 +2,9 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
-import { migrate } from '../../src/database/migrate.ts'
 import { plugins } from '../../src/plugins/index.ts'
-import { allTables } from '../../src/tables.ts'
 import { VENDORS } from '../convergence/vendors/index.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { collectVendor } from './collected.ts'
 import { type IdColumn, idColumns } from './id-columns.ts'
 import { ID_EXCEPTIONS, type IdException } from './id-exceptions.ts'
@@ -46,9 +44,8 @@ it('are walked for every source', () => {
 describe.each(SOURCES)('$name', ({ name, fill }) => {
   const exceptions = ID_EXCEPTIONS[name] ?? []
 
-  describeEachDatabase('ids of domain rows', (test) => {
+  describeOneWithTables(`ids of domain rows of ${name}`, (test) => {
     beforeAll(async () => {
-      await migrate(test.database, allTables)
       await fill(test.database)
     }, 300_000)
 

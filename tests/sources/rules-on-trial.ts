@@ -3,7 +3,6 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll } from 'vitest'
 import { rulesInForce, scopeRulesOf, transformWith } from '../../src/control-plane/scopes/rules-in-force.ts'
 import type { Database } from '../../src/database/database.ts'
-import { migrate } from '../../src/database/migrate.ts'
 import { write } from '../../src/database/write.ts'
 import { projectMapping } from '../../src/domain/crossdomain.ts'
 import { fourKeys } from '../../src/metrics/index.ts'
@@ -16,7 +15,6 @@ import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { scopeKey } from '../../src/plugin-kit/task/source-task.ts'
 import { plugins } from '../../src/plugins/index.ts'
 import { blueprintScopes, blueprints } from '../../src/system/projects.ts'
-import { allTables } from '../../src/tables.ts'
 import { runTask } from '../convergence/support/run-task.ts'
 import type { RunningVendor, VendorUnderTest } from '../convergence/support/vendor-under-test.ts'
 import { calculate } from '../metrics/calculate.ts'
@@ -46,7 +44,6 @@ export function rulesOnTrial(vendor: VendorUnderTest, test: TestDatabase, { more
   let proxy: RewritingProxy | undefined
   let saved: Record<string, unknown> = {}
   beforeAll(async () => {
-    await migrate(test.database, allTables)
     const time = Date.now() - HOUR
     running = await vendor.start(() => time)
     for (const [name, count] of more) for (let each = 0; each < count; each++) running.change(name, [each, 0])

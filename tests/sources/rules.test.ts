@@ -14,7 +14,7 @@ import { githubVendor } from '../convergence/vendors/github.ts'
 import { gitlabVendor } from '../convergence/vendors/gitlab.ts'
 import { jenkinsVendor } from '../convergence/vendors/jenkins.ts'
 import { jiraVendor } from '../convergence/vendors/jira.ts'
-import { describeEachDatabase, type TestDatabase } from '../support/databases.ts'
+import { describeOneWithTables, type TestDatabase } from '../support/databases.ts'
 import { rulesOnTrial } from './rules-on-trial.ts'
 
 /** For fakes whose runs are mostly on the main branch: finds the number or id of a run in a record, and names another branch. */
@@ -191,7 +191,7 @@ function keepsItsWord(
 }
 
 describe.each(WITH_RUNS)('$name', (vendor) => {
-  describeEachDatabase('production by branch', (test) => {
+  describeOneWithTables(`production by branch of ${vendor.name}`, (test) => {
     const trial = onTrial(vendor, test)
     const { run, rows, preview } = trial
     const runs = async () => {
@@ -267,7 +267,7 @@ describe.each(WITH_RUNS)('$name', (vendor) => {
 })
 
 describe.each(WITH_ISSUES)('$name', (vendor) => {
-  describeEachDatabase('incidents by text', (test) => {
+  describeOneWithTables(`incidents by text of ${vendor.name}`, (test) => {
     const trial = onTrial(vendor, test)
     const { run, rows, preview } = trial
     const read = () => rows('select id, type, title, description from issues order by id')

@@ -6,7 +6,7 @@ import { THRESHOLDS } from '../../src/runner/standstill/thresholds.ts'
 import { type FakeFleet, startFakeFleet } from '../fake-fleet/fake-fleet.ts'
 import { SECRET_KEY as KEY, until, untilFinished } from '../pipelines/support/test-control.ts'
 import { runCli } from '../support/cli.ts'
-import { describeEachDatabase, describeOneDatabase, type TestDatabase } from '../support/databases.ts'
+import { describeEachWithTables, describeOneWithTables, type TestDatabase } from '../support/databases.ts'
 import { type Gateway, openGateway } from '../support/gateway.ts'
 import { runStatement } from '../support/servers.ts'
 import { fillDisk, mayMount, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
@@ -32,7 +32,7 @@ async function startRun(control: ControlPlane, vendor: FakeFleet): Promise<numbe
 }
 const untilAsked = (vendor: FakeFleet, before: number) => until(async () => vendor.asked > before)
 
-describeEachDatabase('the collection stands still because of the database', (test) => {
+describeEachWithTables('the collection stands still because of the database', (test) => {
   let gateway: Gateway
   let vendor: FakeFleet
   let fleet: Fleet
@@ -138,7 +138,7 @@ async function refuseChanges({ engine, url }: TestDatabase): Promise<() => Promi
   }
 }
 
-describeOneDatabase('the collection stands still', (test) => {
+describeOneWithTables('the collection stands still', (test) => {
   let vendor: FakeFleet
   let fleet: Fleet
   let small: SmallDisk | undefined

@@ -45,9 +45,21 @@ function chosenEngines(): readonly Engine[] {
   throw new Error(`DATABASES is ${choice}: set it to ${Object.keys(CHOICES).join(', ')}.`)
 }
 
+/**
+ * The databases of tests live for seconds. Each would be visited by the automatic vacuum, which also stands in the way of
+ * copying a database, and nobody needs the log of changes but for a restart.
+ */
+const QUICK = {
+  autovacuum: 'off',
+  jit: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '4GB',
+}
+
 async function startServer(engine: Engine): Promise<(TestServer & { engine: Engine }) | undefined> {
   const reason = missing[engine]()
-  if (!reason) return { engine, ...(await start[engine](quickFolder())) }
+  if (!reason) return { engine, ...(await start[engine](quickFolder(), QUICK)) }
   if (process.env.CI === 'true') throw new Error(`${reason}, and with CI=true no engine may be left out.`)
   console.warn(`${reason}: its tests are skipped.`)
   return undefined

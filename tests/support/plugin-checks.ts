@@ -97,7 +97,7 @@ const isFilled = ({ origin, createdAt, updatedAt }: AnyTable, position: number):
   position === createdAt || position === updatedAt || (origin >= 0 && position >= origin && position < origin + 4)
 
 /** A table into which the fake brings no row: nothing shows that the code for it is right. */
-export async function emptyTables({ plugin, database }: SourceTask): Promise<string[]> {
+export async function tablesWithoutRows({ plugin, database }: SourceTask): Promise<string[]> {
   const made = plugin.entities.flatMap((entity) => [
     ...(entity.spec.raw ? extractedTables(entity) : []),
     ...convertedTables(entity),

@@ -2,7 +2,6 @@
 
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { testConnection } from '../../src/control-plane/connections/test-connection.ts'
 import type { Database } from '../../src/database/database.ts'
@@ -17,17 +16,18 @@ import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { prepareSourceTask } from '../../src/plugin-kit/task/source-task.ts'
 import { allTables } from '../../src/tables.ts'
 import { anyTable } from './any-table.ts'
-import { describeEachDatabase, type TestDatabase } from './databases.ts'
+import { describeOneWithTables, type TestDatabase } from './databases.ts'
+import { emptyTables } from './empty-tables.ts'
 import type { FakeSource } from './fake-source.ts'
 import {
   brokenReferences,
   columnsWithoutValue,
-  emptyTables,
   mergedRecords,
   receivedOf,
   repeatedCollectors,
   rowsOfScope,
   strangersInScope,
+  tablesWithoutRows,
   unpagedCollectors,
 } from './plugin-checks.ts'
 import { runSubtask } from './run-subtask.ts'
@@ -81,7 +81,7 @@ async function prepare(
   connection: Values,
 ): Promise<void> {
   const spec = specOf(plugin)
-  for (const { name } of tablesWith(plugin)) await sql`delete from ${sql.table(name)}`.execute(database.kysely)
+  await emptyTables(database, tablesWith(plugin))
   const { connections } = settingsTables(spec)
   await write(database, [connections.row({ id: CONNECTION, name: 'test', ...connection })])
   await write(
@@ -153,7 +153,7 @@ async function remoteScopes(database: Database, plugin: Plugin): Promise<readonl
 
 /** Checks each file of a `fixtures` folder: the raw records must become the given rows. */
 export function describeFixtures(plugin: Plugin, folder: string): void {
-  describeEachDatabase(`${plugin.name}: raw records`, (test: TestDatabase) => {
+  describeOneWithTables(`${plugin.name}: raw records`, (test: TestDatabase) => {
     beforeAll(() => migrate(test.database, tablesWith(plugin)))
     it.each(globSync('*.json', { cwd: folder }).map((file) => basename(file)))(
       'of %s become its rows',
@@ -178,7 +178,7 @@ export function describeFixtures(plugin: Plugin, folder: string): void {
 
 /** Collects two scopes from a fake of the vendor, the first of them twice, and once more after a refusal. */
 export function describeVendor({ plugin, connection, start, remote, rows, other, unproven = [], ...scope }: VendorCase): void {
-  describeEachDatabase(`${plugin.name}: a fake vendor`, (test: TestDatabase) => {
+  describeOneWithTables(`${plugin.name}: a fake vendor`, (test: TestDatabase) => {
     const steps = ['collect', 'extract', 'convert']
     let fake: FakeSource
     let task: SourceTask
@@ -225,7 +225,7 @@ export function describeVendor({ plugin, connection, start, remote, rows, other,
     it('has a record for everything that the plugin reads', async () => {
       const missing = [
         ...(await columnsWithoutValue(task)),
-        ...(await emptyTables(task)),
+        ...(await tablesWithoutRows(task)),
         ...unpagedCollectors(task, requests),
       ]
       expectNone(missing.filter((problem) => !unproven.some((name) => problem.startsWith(`${name}:`))))

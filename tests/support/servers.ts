@@ -17,8 +17,8 @@ import { mysqlProgram } from './mysql-program.ts'
 export interface TestServer {
   /** The administrator's address of a database that tests leave alone. */
   readonly url: string
-  /** Creates an empty database and returns its address. */
-  createDatabase(name?: string): Promise<string>
+  /** Creates a database and returns its address. It is empty, or on PostgreSQL a copy of `template` if that is given. */
+  createDatabase(name?: string, template?: string): Promise<string>
   dropDatabase(url: string): Promise<void>
   /** Stops the server as an administrator would, and starts it again at the same address. */
   restart(): Promise<void>
@@ -26,6 +26,8 @@ export interface TestServer {
 }
 
 export type Engine = 'postgres' | 'mysql'
+/** Settings of PostgreSQL by their names. */
+type Settings = Readonly<Record<string, string>>
 
 /** The reason why the engine cannot be started on this machine. Undefined if it can. */
 export const missing: Record<Engine, () => string | undefined> = {
@@ -33,7 +35,7 @@ export const missing: Record<Engine, () => string | undefined> = {
   mysql: () => (mysqlProgram() ? undefined : 'MariaDB is not installed'),
 }
 
-export const start: Record<Engine, (parent?: string) => Promise<TestServer>> = {
+export const start: Record<Engine, (parent?: string, settings?: Settings) => Promise<TestServer>> = {
   postgres: startTestPostgres,
   mysql: startTestMariadb,
 }
@@ -51,23 +53,37 @@ export function quickFolder(): string {
   return Math.min(bavail * bsize, process.availableMemory() / 2) >= ROOM_BYTES ? MEMORY : tmpdir()
 }
 
-export async function startTestPostgres(parent: string = tmpdir()): Promise<TestServer> {
+export async function startTestPostgres(parent: string = tmpdir(), settings: Settings = {}): Promise<TestServer> {
   const folder = mkdtempSync(join(parent, 'weir-test-postgres-'))
   const reaper = reap(folder, 'postgres/data/postmaster.pid')
   try {
+    let lost: Error | undefined
     const { url, stop } = await startEmbedded(folder, {
-      settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
+      settings: {
+        fsync: 'off',
+        synchronous_commit: 'off',
+        full_page_writes: 'off',
+        max_connections: '300',
+        ...settings,
+      },
+      onLost: (error) => {
+        lost = error
+      },
     })
     const pid = () => Number(readFileSync(join(folder, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0])
     // The connection that holds the server notices that it ended, and starts it again.
     const restart = async () => {
       const before = pid()
       process.kill(before, 'SIGINT')
-      const isNew = async () => {
-        await runOnPostgres(url, 'select 1')
-        return pid() !== before
+      // Only once it holds the new server too does it notice that this one ends.
+      const isHeld = async () => {
+        const { rowCount } = await runOnPostgres(url, `select from pg_locks where locktype = 'advisory' and granted`)
+        return rowCount !== 0 && pid() !== before
       }
-      while (!(await isNew().catch(() => false))) await sleep(20)
+      while (!(await isHeld().catch(() => false))) {
+        if (lost) throw lost
+        await sleep(20)
+      }
     }
     return { ...databasesOf('postgres', url), restart, stop: () => stop().then(reaper.finish) }
   } catch (error) {
@@ -110,7 +126,10 @@ export async function startTestMariadb(parent: string = tmpdir()): Promise<TestS
       // Tests create our tables hundreds of times. In one file and without statistics on disk, that takes half as long.
       '--innodb-file-per-table=0',
       '--innodb-stats-persistent=0',
-      '--innodb-buffer-pool-size=64M',
+      // Several databases of hundreds of tables are in use at the same time.
+      '--innodb-buffer-pool-size=256M',
+      '--table-open-cache=6000',
+      '--table-definition-cache=6000',
       '--key-buffer-size=1M',
       '--performance-schema=OFF',
     ])
@@ -182,8 +201,8 @@ export function databasesOf(engine: Engine, url: string): Omit<TestServer, 'rest
   const run = runStatement[engine]
   return {
     url,
-    createDatabase: async (name = `test_${randomBytes(6).toString('hex')}`) => {
-      await run(url, `create database ${name}`)
+    createDatabase: async (name = `test_${randomBytes(6).toString('hex')}`, template) => {
+      await run(url, `create database ${name}${template ? ` template ${template} strategy file_copy` : ''}`)
       const created = new URL(url)
       created.pathname = `/${name}`
       return created.href
@@ -195,7 +214,7 @@ export function databasesOf(engine: Engine, url: string): Omit<TestServer, 'rest
   }
 }
 
-async function runOnPostgres(url: string, statement: string): Promise<unknown> {
+async function runOnPostgres(url: string, statement: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   return client.query(statement).finally(() => client.end())
@@ -224,12 +243,21 @@ async function untilAnswers(ask: () => Promise<unknown>, isRunning: () => boolea
   throw new Error(`the server ended: ${existsSync(log) ? readFileSync(log, 'utf8').slice(-2000) : 'without a word'}`)
 }
 
-export const freePort = (): Promise<number> =>
-  new Promise((done, fail) => {
+/**
+ * Searches below the ports that systems use for outgoing connections: between this answer and the start of a server, or while
+ * it is restarted, a connection of another test must not take the port.
+ */
+export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const port = 10_000 + Math.floor(Math.random() * 10_000)
+    if (await isFree(port)) return port
+  }
+  throw new Error('no free port between 10000 and 20000')
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((done) => {
     const probe = createServer()
-    probe.once('error', fail)
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number }
-      probe.close(() => done(port))
-    })
+    probe.once('error', () => done(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => done(true)))
   })

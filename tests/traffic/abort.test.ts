@@ -2,12 +2,12 @@
 import { expect, test } from 'vitest'
 import { createSwitch } from '../../traffic/engine/store.ts'
 import type { Plan } from '../../traffic/model/plan.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { setStage } from './support/stage.ts'
 
 const MODE = 'alb.ingress.kubernetes.io/multi-cluster-target-group'
 
-describeEachDatabase('after an abort', (database) => {
+describeOneWithTables('after an abort', (database) => {
   const stage = setStage(database)
   const { start, go, shift } = stage
   const ingresses = () =>

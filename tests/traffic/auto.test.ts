@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { approve } from '../../traffic/engine/engine.ts'
 import { switchStatus } from '../../traffic/engine/status.ts'
 import { startWatch, tick } from '../../traffic/engine/watch.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { setStage } from './support/stage.ts'
 
 const LIMIT = { timeout: 240_000 }
 
-describeEachDatabase('a plan that advances by itself', (database) => {
+describeOneWithTables('a plan that advances by itself', (database) => {
   const stage = setStage(database)
   const { start, go, now } = stage
   const auto = (plan: { advance: 'manual' | 'auto' }) => (plan.advance = 'auto')

@@ -9,7 +9,7 @@ import { describeSwitch } from '../../traffic/engine/store.ts'
 import { tick } from '../../traffic/engine/watch.ts'
 import { preflightReport } from '../../traffic/survey/preflight-report.ts'
 import { ElbError } from '../fake-aws/fake-elbv2.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { setStage } from './support/stage.ts'
 
 const LIMIT = { timeout: 240_000 }
@@ -22,7 +22,7 @@ test('an answer that is a while ago makes no clock wrong', () => {
   expect(clockProblem(new Date(answered), { clock })).toContain('45 s behind the clock of AWS')
 })
 
-describeEachDatabase('the clock of an operator is wrong', (database) => {
+describeOneWithTables('the clock of an operator is wrong', (database) => {
   const stage = setStage(database)
   const { start, go, now } = stage
   const later = (seconds: number) => (stage.clock = new Date(stage.clock.getTime() + seconds * 1000))

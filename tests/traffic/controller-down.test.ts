@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { startWatch, tick } from '../../traffic/engine/watch.ts'
 import { ElbError } from '../fake-aws/fake-elbv2.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { setStage } from './support/stage.ts'
 
 const ACTION = 'alb.ingress.kubernetes.io/actions.web-switch'
@@ -9,7 +9,7 @@ const LIMIT = { timeout: 240_000 }
 /** From the command until the rules are right. */
 const LONGEST_MS = 10_000
 
-describeEachDatabase('the controller of the current cluster is down', (database) => {
+describeOneWithTables('the controller of the current cluster is down', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now, journal } = stage
   const down = () => (stage.world.currentController.isPaused = true)

@@ -10,13 +10,13 @@ import { connect } from '../../traffic/engine/connect.ts'
 import { act } from '../../traffic/engine/engine.ts'
 import type { Request } from '../../traffic/engine/engine-types.ts'
 import { createSwitch, getSwitch, journalOf, type SwitchRow } from '../../traffic/engine/store.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { startWorld, type World } from './support/world.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-crash-'))
 const program = join(folder, 'crash-child.js')
 
-// Bundled into one file instead of two thousand, because dozens of processes are started from it.
+// Bundled into a few files instead of two thousand, because dozens of processes are started from it.
 beforeAll(async () => {
   await build({
     configFile: false,
@@ -26,7 +26,6 @@ beforeAll(async () => {
       ssr: fileURLToPath(new URL('support/crash-child.ts', import.meta.url)),
       outDir: folder,
       target: 'esnext',
-      rolldownOptions: { output: { codeSplitting: false } },
     },
   })
   spawnSync(process.execPath, [program], { env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'cache') } })
@@ -39,7 +38,7 @@ const LONGEST_MS = 900_000
 /** Each engine tests one moment of death. Together they cover every moment that differs. */
 const MOMENTS = ['after', 'before-result']
 
-describeEachDatabase('killed and started again', (database) => {
+describeEachWithTables('killed and started again', (database) => {
   const moment = MOMENTS.shift()!
   let world: World
   beforeAll(() => prepareDatabase(database.database))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { actionKey } from '../../traffic/model/action.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { setStage } from './support/stage.ts'
 import type { Routes } from './support/world.ts'
 
@@ -8,7 +8,7 @@ const LIMIT = { timeout: 240_000 }
 const PREFIX = 'alb.ingress.kubernetes.io/'
 const HOW = { uncheckedDns: true, reason: 'test' }
 
-describeEachDatabase('a clean-up that deleted the Ingress and got no further', (database) => {
+describeOneWithTables('a clean-up that deleted the Ingress and got no further', (database) => {
   const stage = setStage(database)
   const { start, go, shift } = stage
 

@@ -6,7 +6,7 @@ import { stringify } from 'yaml'
 import { reversePlan } from '../../traffic/engine/reverse.ts'
 import { tick } from '../../traffic/engine/watch.ts'
 import type { FakeCluster } from '../fake-kubernetes/fake-kubernetes.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { type GitRemote, kustomized, manifestsBelow, startGitRemote, startReconciler } from './support/git-remote.ts'
 import type { RouteName } from './support/many-routes.ts'
 import { setStage } from './support/stage.ts'
@@ -15,7 +15,7 @@ const NAMES: readonly RouteName[] = ['web', 'cart', 'media']
 const PROPOSAL = 'weir/shop-web'
 const MULTI_CLUSTER = 'alb.ingress.kubernetes.io/multi-cluster-target-group'
 
-describeOneDatabase('several routes through a repository', (database) => {
+describeOneWithTables('several routes through a repository', (database) => {
   const stage = setStage(database)
   const { go, now } = stage
   let remote: GitRemote

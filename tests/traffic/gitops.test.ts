@@ -8,7 +8,7 @@ import type { SwitchRow } from '../../traffic/engine/store.ts'
 import { planColumns } from '../../traffic/engine/stored-plan.ts'
 import { tick } from '../../traffic/engine/watch.ts'
 import type { Plan } from '../../traffic/model/plan.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import {
   type Build,
   type GitRemote,
@@ -78,7 +78,7 @@ const charted =
     return [object, ...(values.binding ? [values.binding] : [])]
   }
 
-describeOneDatabase('a switch through a repository', (database) => {
+describeOneWithTables('a switch through a repository', (database) => {
   const stage = setStage(database)
   const { go, now } = stage
   let remote: GitRemote

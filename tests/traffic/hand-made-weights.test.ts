@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { tick } from '../../traffic/engine/watch.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { setStage } from './support/stage.ts'
 
 const LIMIT = { timeout: 240_000 }
 
-describeEachDatabase('somebody changes the weights at AWS', (database) => {
+describeOneWithTables('somebody changes the weights at AWS', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now, journal, setWeights } = stage
   const leaveTargetOut = () => {

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { SwitchRow } from '../../traffic/engine/store.ts'
 import { TrafficError } from '../../traffic/model/finding.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { agree } from './support/agree.ts'
 import { type History, operation, pathOf, perform, targetWeights } from './support/history.ts'
 import type { RouteName } from './support/many-routes.ts'
@@ -27,7 +27,7 @@ async function persist<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-describeEachDatabase('histories of a switch', (database) => {
+describeEachWithTables('histories of a switch', (database) => {
   const stage = setStage(database)
   const freeLease = (id: string) =>
     database.database.kysely

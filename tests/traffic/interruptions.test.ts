@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { refuseEdits, submitPlan } from '../../traffic/engine/submit-plan.ts'
 import { startWatch, tick } from '../../traffic/engine/watch.ts'
 import { ElbError } from '../fake-aws/fake-elbv2.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { setStage, withGates } from './support/stage.ts'
 
-describeOneDatabase('in the middle of a switch', (database) => {
+describeOneWithTables('in the middle of a switch', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now, journal } = stage
 

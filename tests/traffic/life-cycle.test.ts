@@ -10,11 +10,11 @@ import { tick } from '../../traffic/engine/watch.ts'
 import { actionKey } from '../../traffic/model/action.ts'
 import type { RoutePlan } from '../../traffic/model/plan.ts'
 import { ElbError } from '../fake-aws/fake-elbv2.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { putEnvironmentBack } from '../support/environment.ts'
 import { startWorld, type World } from './support/world.ts'
 
-describeEachDatabase('traffic switch', (database) => {
+describeEachWithTables('traffic switch', (database) => {
   let world: World
   let clock: Date
   let engine: Engine

@@ -2,11 +2,11 @@
 import { expect, test } from 'vitest'
 import { describeSwitch, listSwitches, type SwitchRow } from '../../traffic/engine/store.ts'
 import { tick } from '../../traffic/engine/watch.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { setStage, withGates } from './support/stage.ts'
 import { ZONE } from './support/world.ts'
 
-describeOneDatabase('a switch whose routes cannot be read', (database) => {
+describeOneWithTables('a switch whose routes cannot be read', (database) => {
   const stage = setStage(database)
   const { go, shift, journal } = stage
   const forget = ({ id }: SwitchRow, routes: string) =>

@@ -7,10 +7,10 @@ import { createSecrets } from '../../src/secrets/secrets.ts'
 import { alertMessages, alerts } from '../../src/system/alerts.ts'
 import { tick } from '../../traffic/engine/watch.ts'
 import { startReceiver } from '../alerts/receiver.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { setStage, withGates } from './support/stage.ts'
 
-describeOneDatabase('messages about switches', (database) => {
+describeOneWithTables('messages about switches', (database) => {
   const stage = setStage(database)
   let receiver: Awaited<ReturnType<typeof startReceiver>>
   beforeAll(async () => {

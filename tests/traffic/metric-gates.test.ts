@@ -5,7 +5,7 @@ import { gateSchema } from '../../traffic/model/gate-schema.ts'
 import type { Plan } from '../../traffic/model/plan.ts'
 import { openMetrics } from '../../traffic/vendors/metrics.ts'
 import { type FakeCloudWatch, startFakeCloudWatch } from '../fake-aws/fake-cloudwatch.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { hasPrometheus, startPrometheus } from './support/prometheus.ts'
 import { setStage } from './support/stage.ts'
 
@@ -61,7 +61,7 @@ describe('a verdict from periods', () => {
   })
 })
 
-describeOneDatabase('gates on CloudWatch', (database) => {
+describeOneWithTables('gates on CloudWatch', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now, journal } = stage
   let cloudWatch: FakeCloudWatch

@@ -5,7 +5,7 @@ import { planFromText } from '../../traffic/lint/require-plan.ts'
 import { initialPlan, PRESETS } from '../../traffic/model/init.ts'
 import type { RoutePlan } from '../../traffic/model/plan.ts'
 import { ElbError } from '../fake-aws/fake-elbv2.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { setStage } from './support/stage.ts'
 
 const LIMIT = { timeout: 240_000 }
@@ -16,7 +16,7 @@ test('every preset says what happens when a step fails', () => {
       if (weights.target > 0) expect([preset, onFail]).toEqual([preset, 'rollback'])
 })
 
-describeEachDatabase('a share of the traffic for a target without any healthy pod', (database) => {
+describeOneWithTables('a share of the traffic for a target without any healthy pod', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now, journal } = stage
   const pauses = (plan: RoutePlan) => {

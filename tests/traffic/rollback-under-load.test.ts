@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { rollbackAction } from '../../traffic/model/action.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { hasHaproxy, startProxy } from './support/haproxy.ts'
 import { setStage } from './support/stage.ts'
 
 if (!hasHaproxy && process.env.CI === 'true')
   throw new Error('HAProxy is not installed, and with CI=true it may not be left out.')
 
-describeOneDatabase('under load', (database) => {
+describeOneWithTables('under load', (database) => {
   const stage = setStage(database)
   const { start, go, shift, journal } = stage
 

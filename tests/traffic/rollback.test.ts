@@ -7,10 +7,10 @@ import { switchStatus } from '../../traffic/engine/status.ts'
 import { createSwitch, type SwitchRow } from '../../traffic/engine/store.ts'
 import { tick } from '../../traffic/engine/watch.ts'
 import { ElbError } from '../fake-aws/fake-elbv2.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { setStage, times } from './support/stage.ts'
 
-describeOneDatabase('rollback always wins', (database) => {
+describeOneWithTables('rollback always wins', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now, journal, edit, setAction, setWeights } = stage
 

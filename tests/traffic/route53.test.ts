@@ -8,7 +8,7 @@ import { ownersIn, registryNames } from '../../traffic/model/external-dns.ts'
 import type { Plan } from '../../traffic/model/plan.ts'
 import { Route53Error } from '../fake-aws/fake-route53.ts'
 import { startFakeDns } from '../fake-dns/fake-dns.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { dying } from './support/history.ts'
 import { setStage, times } from './support/stage.ts'
 import { ADDRESSES, aliasTo, ZONE } from './support/world.ts'
@@ -42,7 +42,7 @@ describe('what external-dns calls its own', () => {
   })
 })
 
-describeOneDatabase('the record is moved by us', (database) => {
+describeOneWithTables('the record is moved by us', (database) => {
   const stage = setStage(database)
   const { start, go, now, journal } = stage
   const records = () => stage.world.route53.of(ZONE, HOST)

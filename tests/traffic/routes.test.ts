@@ -22,7 +22,7 @@ import { joinFiles, phasesOf, renderPhase } from '../../traffic/render/render.ts
 import { blocksOf } from '../documents/blocks.ts'
 import { type FakeCloudWatch, startFakeCloudWatch } from '../fake-aws/fake-cloudwatch.ts'
 import { ElbError } from '../fake-aws/fake-elbv2.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { ROUTE_NAMES, type RouteName, withRoutes } from './support/many-routes.ts'
 import { shopPlan } from './support/shop.ts'
 import { setStage, withGates } from './support/stage.ts'
@@ -31,7 +31,7 @@ const MULTI_CLUSTER = 'alb.ingress.kubernetes.io/multi-cluster-target-group'
 const all = (weights: readonly [number, number], names: readonly string[] = ROUTE_NAMES) =>
   Object.fromEntries(names.map((name) => [name, weights]))
 
-describeOneDatabase('several routes', (database) => {
+describeOneWithTables('several routes', (database) => {
   const stage = setStage(database)
   const { go, shift, now, journal } = stage
   const start = (change: (plan: RoutePlan) => void = () => {}, names: readonly RouteName[] = ROUTE_NAMES) =>
@@ -447,7 +447,7 @@ describeOneDatabase('several routes', (database) => {
   })
 })
 
-describeOneDatabase('the worked example of the documentation', (database) => {
+describeOneWithTables('the worked example of the documentation', (database) => {
   const stage = setStage(database)
 
   test('has no findings, and runs from prepare to clean-up', async () => {

@@ -5,12 +5,12 @@ import { createSwitch } from '../../traffic/engine/store.ts'
 import { startWatch, tick } from '../../traffic/engine/watch.ts'
 import { judgeGates } from '../../traffic/gates/gate-verdicts.ts'
 import { ElbError } from '../fake-aws/fake-elbv2.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { setStage, times, withGates } from './support/stage.ts'
 
 const PREFIX = 'alb.ingress.kubernetes.io/'
 
-describeOneDatabase('at three in the morning', (database) => {
+describeOneWithTables('at three in the morning', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now, edit } = stage
   const guardsNow = () => [...stage.world.elb.rules.values()].find(({ arn }) => arn.endsWith('/web/0/0'))!.guards

@@ -9,7 +9,7 @@ import { reverseSwitch } from '../../traffic/engine/reverse.ts'
 import { switchStatus } from '../../traffic/engine/status.ts'
 import { describeSwitch, type SwitchRow } from '../../traffic/engine/store.ts'
 import { ElbError } from '../fake-aws/fake-elbv2.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { setStage } from './support/stage.ts'
 
 test('every effect has words of its own', () => {
@@ -25,7 +25,7 @@ test('every effect has words of its own', () => {
   expect(names.filter((name) => !(name in EFFECTS))).toEqual([])
 })
 
-describeEachDatabase('how a switch stands', (database) => {
+describeOneWithTables('how a switch stands', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now, setWeights } = stage
   const look = async (row: SwitchRow) => switchStatus(stage.engine, await now(row))

@@ -12,7 +12,7 @@ import { act, approve } from '../../traffic/engine/engine.ts'
 import { getSwitch, journalOf } from '../../traffic/engine/store.ts'
 import { joinFiles, phasesOf, renderPhase } from '../../traffic/render/render.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { putEnvironmentBack } from '../support/environment.ts'
 import { programEnvironment, programFile } from '../support/programs.ts'
 import { SHOP_YAML, shopPlan } from './support/shop.ts'
@@ -169,7 +169,7 @@ describe('the command line where no database is', () => {
   })
 })
 
-describeOneDatabase('surfaces', (database) => {
+describeOneWithTables('surfaces', (database) => {
   let api: TestApi
   let world: World
   let address: string

@@ -25,7 +25,7 @@ import { openCluster } from '../../traffic/vendors/cluster.ts'
 import { startTestApi } from '../api/support/test-api.ts'
 import { ElbError } from '../fake-aws/fake-elbv2.ts'
 import type { FakeCluster } from '../fake-kubernetes/fake-kubernetes.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { putEnvironmentBack } from '../support/environment.ts'
 import { programEnvironment, programFile } from '../support/programs.ts'
 import type { RouteName } from './support/many-routes.ts'
@@ -516,7 +516,7 @@ describe('the command line', () => {
     })
 })
 
-describeOneDatabase('over the API', (database) => {
+describeOneWithTables('over the API', (database) => {
   test('import makes the plan of a switch, and preflight reports on it', async () => {
     await start()
     await answer((_request, response) => void response.end('hello'))

@@ -8,12 +8,12 @@ import { describeSwitch } from '../../traffic/engine/store.ts'
 import { tick } from '../../traffic/engine/watch.ts'
 import { contextNames } from '../../traffic/vendors/cluster.ts'
 import { ElbError } from '../fake-aws/fake-elbv2.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { setStage, withGates } from './support/stage.ts'
 
 const PREFIX = 'alb.ingress.kubernetes.io/'
 
-describeOneDatabase('a rollback that meets trouble', (database) => {
+describeOneWithTables('a rollback that meets trouble', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now, journal, edit, setAction } = stage
   const ruleNow = () => [...stage.world.elb.rules.values()].find(({ arn }) => arn.endsWith('/web/0/0'))!

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { trafficCommands } from '../../src/cli/traffic/commands.ts'
 import { ElbError } from '../fake-aws/fake-elbv2.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { setStage } from './support/stage.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -52,7 +52,7 @@ describe('commands and flags', () => {
   })
 })
 
-describeOneDatabase('messages with a way out', (database) => {
+describeOneWithTables('messages with a way out', (database) => {
   const stage = setStage(database)
   const { start, go, shift } = stage
   const run = async (...args: readonly string[]) => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newDataFolder, startLiveServer } from '../api/support/live-server.ts'
 import { type FakeCircleci, startFakeCircleci, TOKEN } from '../fake-circleci/fake-circleci.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
-import { describeOneDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { sharedBrowser } from './support/browser.ts'
 import { describeClient, LONGEST_MS } from './support/client.ts'
 import { createQuickShop, type QuickShop } from './support/quick-shop.ts'
@@ -175,7 +175,7 @@ describeClient('what is missing', (client) => {
 })
 
 // tests/pipelines/kill.test.ts checks on both databases that a run continues.
-describeOneDatabase('a page of a run whose server is started again', (test) => {
+describeOneWithTables('a page of a run whose server is started again', (test) => {
   let browser: Browser
   let github: FakeGithub
   beforeAll(async () => {

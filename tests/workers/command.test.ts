@@ -6,10 +6,10 @@ import { schemaVersions } from '../../src/database/migrate.ts'
 import type { RawRecord } from '../../src/database/table.ts'
 import { until } from '../pipelines/support/test-control.ts'
 import { type Cli, runCli, startCli } from '../support/cli.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { freePort } from '../support/servers.ts'
 
-describeEachDatabase('weir worker beside weir up', (test) => {
+describeOneWithTables('weir worker beside weir up', (test) => {
   const folder = () => mkdtempSync(join(tmpdir(), 'weir-worker-'))
   const ENCRYPTION_SECRET = 'the same key for all of them'
   let server: Cli

@@ -5,14 +5,14 @@ import { selectRows } from '../../src/control-plane/store.ts'
 import { interruptions, taskRuns } from '../../src/system/workers.ts'
 import { type FakeFleet, startFakeFleet } from '../fake-fleet/fake-fleet.ts'
 import { until } from '../pipelines/support/test-control.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { addBoards, type Fleet, type Member, openFleet } from './support/fleet.ts'
 import { DEADLY } from './support/fleet-plugin.ts'
 
 const LIMIT_MS = 240_000
 const BOARDS = 4
 
-describeEachDatabase('a task that breaks down whatever runs it fails alone', (test) => {
+describeOneWithTables('a task that breaks down whatever runs it fails alone', (test) => {
   let vendor: FakeFleet
   let fleet: Fleet
   const workers = new Set<Member>()

@@ -8,10 +8,10 @@ import { servers } from '../../src/system/runs.ts'
 import { taskRuns } from '../../src/system/workers.ts'
 import { type FakeFleet, startFakeFleet } from '../fake-fleet/fake-fleet.ts'
 import { until } from '../pipelines/support/test-control.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneWithTables } from '../support/databases.ts'
 import { addBoards, type Fleet, LEASE_MS, type Member, openFleet } from './support/fleet.ts'
 
-describeEachDatabase('tasks of workers are handed over', (test) => {
+describeOneWithTables('tasks of workers are handed over', (test) => {
   let vendor: FakeFleet
   let fleet: Fleet
   let server: Member

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { isFinished } from '../../src/control-plane/runs/states.ts'
 import { type FakeFleet, startFakeFleet } from '../fake-fleet/fake-fleet.ts'
 import { until } from '../pipelines/support/test-control.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeEachWithTables } from '../support/databases.ts'
 import { addBoards, type Fleet, type Member, openFleet } from './support/fleet.ts'
 
 const isFull = process.env.FULL_SIZE === 'true'
@@ -12,7 +12,7 @@ const WORKERS = isFull ? 4 : 3
 const KILLS = isFull ? 12 : 3
 const CONCURRENCY = 4
 
-describeEachDatabase('workers that are killed', (test) => {
+describeEachWithTables('workers that are killed', (test) => {
   let vendor: FakeFleet
   let fleet: Fleet
 

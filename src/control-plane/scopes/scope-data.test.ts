@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type FakeCircleci, startFakeCircleci, TOKEN } from '../../../tests/fake-circleci/fake-circleci.ts'
-import { describeEachDatabase } from '../../../tests/support/databases.ts'
+import { describeEachWithTables } from '../../../tests/support/databases.ts'
 import { runSubtask } from '../../../tests/support/run-subtask.ts'
 import { rawTable } from '../../plugin-kit/raw/raw-table.ts'
 import { circleci } from '../../plugins/circleci/plugin.ts'
@@ -9,7 +9,7 @@ import { deleteScopeData } from './scope-data.ts'
 
 const OPTIONS = { connectionId: 1, projectSlug: 'github/acme/web' }
 
-describeEachDatabase('deleted data of a scope', (test) => {
+describeEachWithTables('deleted data of a scope', (test) => {
   let fake: FakeCircleci
   beforeAll(async () => {
     await prepareDatabase(test.database)

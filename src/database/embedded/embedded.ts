@@ -198,7 +198,9 @@ async function launch(server: Server): Promise<pg.Client> {
     // The port was taken after it was found free, or processes of a killed server are still ending.
     const reason = failureIn(readFileSync(logOf(home), 'utf8').slice(log.start)) ?? ended
     const passing = /Address already in use|could not create any TCP|shared memory block|lock file/.test(reason ?? '')
-    if (!passing || attempt === 20) throw new Error(reason)
+    // Somebody stopped it before it was ready.
+    const wasStopped = ended === 'it ended with code 0'
+    if (!(passing || wasStopped) || attempt === 20) throw new Error(reason)
     await sleep(250)
     const other = await connectToRunning(home)
     if (other) return other

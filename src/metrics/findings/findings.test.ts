@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startTestApi, type TestApi } from '../../../tests/api/support/test-api.ts'
 import { map, pipeline } from '../../../tests/metrics/workbench.ts'
-import { describeEachDatabase } from '../../../tests/support/databases.ts'
+import { describeEachWithTables } from '../../../tests/support/databases.ts'
 import { insertRow } from '../../control-plane/store.ts'
 import type { TableRow } from '../../database/table.ts'
 import { write } from '../../database/write.ts'
@@ -37,7 +37,7 @@ const ticket = (id: string, original_type: string): TableRow[] => [
   boardIssues.row({ board_id: 'board', issue_id: id }),
 ]
 
-describeEachDatabase('what an explanation has seen', (test) => {
+describeEachWithTables('what an explanation has seen', (test) => {
   let api: TestApi
   const explain = async (metric: string, project: string) => {
     const { status, body } = await api.ask('GET', `/v1/metrics/${metric}/explanation?project=${project}`)

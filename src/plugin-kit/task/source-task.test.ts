@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../tests/support/databases.ts'
+import { describeEachWithTables } from '../../../tests/support/databases.ts'
 import { github } from '../../plugins/github/plugin.ts'
 import { prepareDatabase } from '../../start/prepare-database.ts'
 import type { PluginSpec } from '../spec/plugin.ts'
@@ -9,7 +9,7 @@ import { prepareSourceTask } from './source-task.ts'
 const source = github.source as PluginSpec
 const written = { created_at: new Date(), updated_at: new Date() }
 
-describeEachDatabase('the scope that a task names', (test) => {
+describeEachWithTables('the scope that a task names', (test) => {
   const lines: string[] = []
   const prepare = (options: TaskRun['options']) =>
     prepareSourceTask(source, {

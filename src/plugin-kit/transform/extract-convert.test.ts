@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../tests/support/databases.ts'
+import { emptyTables } from '../../../tests/support/empty-tables.ts'
 import { runSubtask } from '../../../tests/support/run-subtask.ts'
 import {
   boardEntity,
@@ -26,7 +27,7 @@ describeEachDatabase('extract and convert', (test) => {
   const tables = [...systemTables, quarantine, domainIssues, domainLabels, ...sample.tables]
   beforeEach(async () => {
     await migrate(test.database, tables)
-    for (const { name } of tables) await sql`delete from ${sql.table(name)}`.execute(test.database.kysely)
+    await emptyTables(test.database, tables)
   })
 
   const store = (records: readonly unknown[], board = 7, at = new Date()) =>

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../tests/support/databases.ts'
+import { describeEachWithTables } from '../../../tests/support/databases.ts'
 import { runSubtask } from '../../../tests/support/run-subtask.ts'
 import { migrate } from '../../database/migrate.ts'
 import { readAll } from '../../database/read.ts'
@@ -23,7 +23,7 @@ const FIELDS: Record<string, FieldType> = {
   x_time: 'timestamp',
 }
 
-describeEachDatabase('extractCustomizedFields', (test) => {
+describeEachWithTables('extractCustomizedFields', (test) => {
   beforeAll(async () => {
     await migrate(test.database, [
       issues,

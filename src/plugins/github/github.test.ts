@@ -1,10 +1,10 @@
 /** Runs from a fake GitHub over HTTP to the domain tables, on both database engines and with both APIs. */
-import { sql } from 'kysely'
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { type FakeGithub, startFakeGithub } from '../../../tests/fake-github/fake-github.ts'
 import type { FakeGithubOptions } from '../../../tests/fake-github/settings.ts'
 import { DEFAULT_TOKEN } from '../../../tests/fake-github/tokens.ts'
-import { describeEachDatabase } from '../../../tests/support/databases.ts'
+import { describeOneWithTables } from '../../../tests/support/databases.ts'
+import { emptyTables } from '../../../tests/support/empty-tables.ts'
 import { migrate } from '../../database/migrate.ts'
 import { readAll } from '../../database/read.ts'
 import { write } from '../../database/write.ts'
@@ -32,26 +32,21 @@ const SCOPE_CONFIG = {
 }
 const plugins = [github, githubGraphql]
 
-describeEachDatabase('GitHub', (test) => {
+describeOneWithTables('GitHub', (test) => {
   const tables = [
     ...new Set([...systemTables, ...kitTables, ...domainTables, ...plugins.flatMap((each) => each.tables)]),
   ]
   let fake: FakeGithub
 
   beforeAll(() => migrate(test.database, tables))
-  beforeEach(empty)
+  beforeEach(() => emptyTables(test.database, tables))
   afterEach(async () => {
     vi.unstubAllEnvs()
     expect(fake.violations).toEqual([])
     await fake.stop()
   })
 
-  async function empty() {
-    const { kysely } = test.database
-    const filled = tables.map(({ name }) => sql`select ${name} as name where exists (select 1 from ${sql.table(name)})`)
-    const { rows } = await sql<{ name: string }>`${sql.join(filled, sql` union all `)}`.execute(kysely)
-    for (const { name } of rows) await sql`delete from ${sql.table(name)}`.execute(kysely)
-  }
+  const empty = () => emptyTables(test.database, tables)
 
   async function start(options: FakeGithubOptions = {}, repository = NAME) {
     fake = await startFakeGithub(options)

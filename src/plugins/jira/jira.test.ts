@@ -1,9 +1,8 @@
 /** Cases from raw records to the domain that DevLake's own tests do not cover. */
-import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../tests/support/databases.ts'
+import { describeOneWithTables } from '../../../tests/support/databases.ts'
+import { emptyTables } from '../../../tests/support/empty-tables.ts'
 import { runSubtask } from '../../../tests/support/run-subtask.ts'
-import { migrate } from '../../database/migrate.ts'
 import { write } from '../../database/write.ts'
 import { rawTable } from '../../plugin-kit/raw/raw-table.ts'
 import { allTables } from '../../tables.ts'
@@ -30,11 +29,10 @@ const issue = (id: number, fields: object = {}, more: object = {}) => ({
   ...more,
 })
 
-describeEachDatabase('jira', (at) => {
+describeOneWithTables('jira', (at) => {
   beforeEach(async () => {
-    await migrate(at.database, allTables)
     const mine = allTables.filter(({ name }) => !name.startsWith('_tool_') || name.startsWith('_tool_jira'))
-    for (const { name } of mine) await sql`delete from ${sql.table(name)}`.execute(at.database.kysely)
+    await emptyTables(at.database, mine)
   })
 
   const store = (name: string, records: readonly unknown[], input: unknown = null) =>

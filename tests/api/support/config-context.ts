@@ -19,6 +19,7 @@ import {
   scopeSelectors,
 } from '../../../src/system/projects.ts'
 import { anyTable } from '../../support/any-table.ts'
+import { emptyTables } from '../../support/empty-tables.ts'
 import type { TestApi } from './test-api.ts'
 
 const SOMEBODY = { id: 'test', name: 'somebody', email: '', address: 'a test' }
@@ -58,9 +59,7 @@ export async function storedConfiguration({ kysely }: Database): Promise<Record<
   return rows
 }
 
-export async function clearConfiguration({ kysely }: Database): Promise<void> {
-  for (const { name } of TABLES) await sql`delete from ${sql.table(name)}`.execute(kysely)
-}
+export const clearConfiguration = (database: Database): Promise<void> => emptyTables(database, TABLES)
 
 /** MariaDB answers `innodb_trx` from a copy that it renews only if nobody has read it for 100 ms, so tests must ask less often. */
 export const LOCKS_ARE_KNOWN_AFTER = 250

@@ -1,9 +1,9 @@
-import { afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { afterEach, beforeEach, expect } from 'vitest'
 import { type FakeGithub, startFakeGithub } from '../../fake-github/fake-github.ts'
 import type { FakeGithubOptions } from '../../fake-github/settings.ts'
 import type { RepositoryOptions } from '../../fake-github/world/settings.ts'
 import type { TestDatabase } from '../../support/databases.ts'
-import { type Connected, connect, emptyTables, NAME, prepare } from './github.ts'
+import { type Connected, connect, emptyGithub, NAME } from './github.ts'
 
 /** A few records of each kind. */
 export const SMALL: RepositoryOptions = {
@@ -19,8 +19,7 @@ export const SMALL: RepositoryOptions = {
 /** Prepares an empty database for each test of a block, and checks that the fake saw only requests that GitHub would accept. */
 export function useFake(test: TestDatabase) {
   let running: FakeGithub | undefined
-  beforeAll(() => prepare(test.database))
-  beforeEach(() => emptyTables(test.database))
+  beforeEach(() => emptyGithub(test.database))
   afterEach(async () => {
     const { violations = [] } = running ?? {}
     await running?.stop()

@@ -1,8 +1,5 @@
 /** Collects from a fake GitHub as a pipeline would, and reads what was stored. Tests of other code hosts use the reading parts too. */
-
-import { sql } from 'kysely'
 import type { Database } from '../../../src/database/database.ts'
-import { migrate } from '../../../src/database/migrate.ts'
 import { readAll, readRows } from '../../../src/database/read.ts'
 import { write } from '../../../src/database/write.ts'
 import { domainTables } from '../../../src/domain/index.ts'
@@ -22,6 +19,7 @@ import { DEFAULT_TOKEN } from '../../fake-github/fake-github.ts'
 import type { Item } from '../../fake-github/world/records.ts'
 import type { Repository } from '../../fake-github/world/repository.ts'
 import { anyTable } from '../../support/any-table.ts'
+import { emptyTables } from '../../support/empty-tables.ts'
 
 export const NAME = 'acme/web'
 export const plugins: readonly Plugin[] = [github, githubGraphql]
@@ -35,11 +33,7 @@ export const githubAtOnce = (concurrency: number): Plugin =>
 
 const ofPlugins = [...plugins, gitlab].flatMap((each) => each.tables)
 const tables = [...new Set([...systemTables, ...kitTables, ...domainTables, ...ofPlugins])]
-export const prepare = (database: Database): Promise<unknown> => migrate(database, tables)
-
-export async function emptyTables({ kysely }: Database): Promise<void> {
-  for (const { name } of tables) await sql`delete from ${sql.table(name)}`.execute(kysely)
-}
+export const emptyGithub = (database: Database): Promise<void> => emptyTables(database, tables)
 
 export interface Connected {
   readonly url: string

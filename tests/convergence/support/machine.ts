@@ -3,7 +3,6 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { sql } from 'kysely'
 import { deleteScopeData, scopeParams } from '../../../src/control-plane/scopes/scope-data.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { migrate } from '../../../src/database/migrate.ts'
@@ -23,6 +22,7 @@ import type { Membership } from '../../../src/runner/servers.ts'
 import { leasesOfTask } from '../../../src/runner/task-leases.ts'
 import { systemTables } from '../../../src/system/index.ts'
 import { anyTable } from '../../support/any-table.ts'
+import { emptyTables } from '../../support/empty-tables.ts'
 import { programFile, startProgram } from '../../support/programs.ts'
 import { clocks } from './clocks.ts'
 import { dyingAfter } from './dying-database.ts'
@@ -31,7 +31,7 @@ import type { History, Operation, OwnOperationName } from './history.ts'
 import { moveIn, type Neighbour } from './neighbour.ts'
 import { CALCULATING, calculateProject, deleteProject, hasScope, mapProject, type ProjectRun } from './projects.ts'
 import { runTask, type TaskOptions } from './run-task.ts'
-import { differences, filled, type Snapshot, snapshot } from './snapshot.ts'
+import { differences, type Snapshot, snapshot } from './snapshot.ts'
 import type { ChildTask } from './task-child.ts'
 import type { RunningVendor, ScopeUnderTest, VendorUnderTest } from './vendor-under-test.ts'
 
@@ -120,7 +120,7 @@ async function live(bench: Bench, history: History): Promise<void> {
   running.server.clear()
   running.server.onRequest = () => {}
   await running.reset()
-  await Promise.all([empty(sides.lived, tables), empty(sides.fresh, tables)])
+  await Promise.all([emptyTables(sides.lived, tables), emptyTables(sides.fresh, tables)])
   const life: Life = {
     plugin: vendor.interfaces[0],
     rules: 0,
@@ -431,10 +431,4 @@ function isCompared(vendor: VendorUnderTest, table: Table<any>): boolean {
   const { connections, scopeConfigs } = settingsTables(sourceOf(vendor))
   if (table === connections || table === scopeConfigs || table.name.startsWith('_raw_')) return false
   return domainTables.includes(table) || vendor.interfaces.some(({ tables }) => tables.includes(table))
-}
-
-async function empty(database: Database, tables: readonly Table<any>[]): Promise<void> {
-  for (const { name } of await filled(database, tables)) {
-    await sql`delete from ${sql.table(name)}`.execute(database.kysely)
-  }
 }

@@ -14,8 +14,9 @@ import { receipts } from '../../../src/plugin-kit/raw/receipts.ts'
 import type { Plugin, PluginSpec } from '../../../src/plugin-kit/spec/plugin.ts'
 import { settingsTables } from '../../../src/plugin-kit/task/settings-tables.ts'
 import { collectorLatestState, rawMarks, subtaskStates } from '../../../src/system/state.ts'
+import { filledTables } from '../../support/empty-tables.ts'
 import { runTask } from './run-task.ts'
-import { differences, filled, type Snapshot } from './snapshot.ts'
+import { differences, type Snapshot } from './snapshot.ts'
 import type { RunningVendor, ScopeUnderTest, VendorUnderTest } from './vendor-under-test.ts'
 
 const CONNECTION = 1
@@ -88,7 +89,7 @@ async function rowsOf(database: Database, { name, tables, source }: Plugin): Pro
   ]
   const found = new Map<string, string[]>()
   const there = new Set(
-    await filled(
+    await filledTables(
       database,
       places.map(([table]) => table),
     ),

@@ -1,8 +1,8 @@
 /** The stored rows that the law of convergence is about, and the differences between two snapshots of them. */
-import { sql } from 'kysely'
 import type { Database } from '../../../src/database/database.ts'
 import { readAll } from '../../../src/database/read.ts'
 import type { Table } from '../../../src/database/table.ts'
+import { filledTables } from '../../support/empty-tables.ts'
 
 export type Snapshot = ReadonlyMap<string, readonly string[]>
 
@@ -17,19 +17,9 @@ export interface Sight {
   readonly isAside: (table: string, column: string) => boolean
 }
 
-/** Returns the tables that have rows, with one statement: most tables are empty, and there are many histories. */
-export async function filled({ kysely }: Database, tables: readonly Table<any>[]): Promise<readonly Table<any>[]> {
-  const each = tables.map(
-    ({ name }) => sql`select ${sql.lit(name)} as name where exists (select 1 from ${sql.table(name)})`,
-  )
-  const { rows } = await sql<{ name: string }>`${sql.join(each, sql` union all `)}`.execute(kysely)
-  const names = new Set(rows.map(({ name }) => name))
-  return tables.filter(({ name }) => names.has(name))
-}
-
 export async function snapshot(database: Database, { tables, params, isAside }: Sight): Promise<Snapshot> {
   const found = new Map<string, string[]>()
-  for (const table of await filled(database, tables)) {
+  for (const table of await filledTables(database, tables)) {
     const kept = table.names.filter((name) => !ASIDE.includes(name) && !isAside(table.name, name))
     const rows = (await readAll(database, { table, isLiteral: true })).map((row) =>
       JSON.stringify(

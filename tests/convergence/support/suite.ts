@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../support/databases.ts'
+import { describeEachWithTables } from '../../support/databases.ts'
 import { isEnabled } from '../enabled.ts'
 import { anyHistory, type History, minimise, written } from './history.ts'
 import { LawBroken, type Machine, startMachine } from './machine.ts'
@@ -63,10 +63,10 @@ export function describeHistories(
 }
 
 function describeMachine(title: string, vendor: VendorUnderTest, body: (machine: () => Machine) => void): void {
-  describeEachDatabase(title, (test) => {
+  describeEachWithTables(title, (test) => {
     let machine: Machine | undefined
     beforeAll(async () => {
-      machine = await startMachine(vendor, [test.url, await test.createDatabase()])
+      machine = await startMachine(vendor, [test.url, await test.createWithTables()])
     })
     afterAll(() => machine?.stop())
     body(() => machine as Machine)

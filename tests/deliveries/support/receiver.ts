@@ -4,6 +4,7 @@ import { type Runner, startRunner } from '../../../src/runner/runner.ts'
 import { createTaskThreads } from '../../../src/runner/task-threads.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from '../../api/support/test-api.ts'
 import { domainRows } from '../../collect/support/github.ts'
+import { until } from '../../pipelines/support/test-control.ts'
 
 export interface Sent {
   readonly body: string
@@ -37,8 +38,6 @@ export async function rowsOfConnection(database: Database, { connectionId }: Pla
   const isOwn = (row: string) => row.includes(`\\"ConnectionId\\":${connectionId},`)
   return Object.fromEntries(tables.map((name) => [name, (all[name] ?? []).filter(isOwn)]))
 }
-
-const LOOK_MS = 20
 
 export async function startReceiver(database: Database, databaseUrl: string): Promise<Receiver> {
   const api = await startTestApi(database)
@@ -74,11 +73,11 @@ export async function startReceiver(database: Database, databaseUrl: string): Pr
     replay: async (place, id) => (await api.ask('POST', `${at(place)}/${id}/replay`)).status,
     newSecret: async (place) => (await api.ask('POST', `${at(place)}/secret`)).body.secret,
     async settled(place) {
-      for (;;) {
+      const [newest] = await until(async () => {
         const all = await inbox(place)
-        if (all.every(({ state }) => state !== 'waiting')) return all[0]
-        await new Promise((done) => setTimeout(done, LOOK_MS))
-      }
+        return all.every(({ state }) => state !== 'waiting') && all
+      })
+      return newest
     },
     async close() {
       await rest()

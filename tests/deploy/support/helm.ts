@@ -1,13 +1,12 @@
 /** The real Helm, built once from its source by Go and kept in the user's cache folder. */
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { parseAllDocuments } from 'yaml'
+import { folder, HELM, program } from './helm-program.ts'
 import { root } from './weir.ts'
 
-const HELM = 'v3.18.4'
 /** Helm built without its release flags assumes an old cluster. */
 const CLUSTER = ['--kube-version', '1.33.0']
 export const BUILD_LIMIT_MS = 20 * 60_000
@@ -22,14 +21,6 @@ export interface Manifest {
   }
   readonly [field: string]: any
 }
-
-function cacheFolder(): string {
-  const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env
-  if (process.platform === 'win32' && LOCALAPPDATA) return LOCALAPPDATA
-  return XDG_CACHE_HOME || join(homedir(), process.platform === 'darwin' ? 'Library/Caches' : '.cache')
-}
-const folder = join(cacheFolder(), 'weir', `helm-${HELM}`)
-const program = join(folder, process.platform === 'win32' ? 'helm.exe' : 'helm')
 
 /** The reason why Helm is not available here, or undefined. */
 export const missing: string | undefined =

@@ -1,8 +1,6 @@
 import type { Database } from '../../../src/database/database.ts'
-import { migrate } from '../../../src/database/migrate.ts'
 import type { TaskRun } from '../../../src/plugin-kit/spec/subtask.ts'
 import { plugins } from '../../../src/plugins/index.ts'
-import { allTables } from '../../../src/tables.ts'
 import { anyTable } from '../../support/any-table.ts'
 import { temporaryFolder } from './repository.ts'
 
@@ -56,7 +54,6 @@ export async function stored(database: Database): Promise<Record<string, any[]>>
 }
 
 export async function clear(database: Database): Promise<void> {
-  await migrate(database, allTables)
   for (const table of [
     'commits',
     'repo_commits',

@@ -1,9 +1,6 @@
 /** Collects from a fake Jenkins as a pipeline would, and reads what was stored. */
-
-import { sql } from 'kysely'
-import { afterEach, beforeAll, beforeEach } from 'vitest'
+import { afterEach, beforeEach } from 'vitest'
 import type { Database } from '../../../src/database/database.ts'
-import { migrate } from '../../../src/database/migrate.ts'
 import { readAll } from '../../../src/database/read.ts'
 import { write } from '../../../src/database/write.ts'
 import { gaps, type StoredGap } from '../../../src/plugin-kit/raw/gaps.ts'
@@ -17,15 +14,10 @@ import { allTables } from '../../../src/tables.ts'
 import { type FakeJenkins, startFakeJenkins, TOKEN, USER } from '../../fake-jenkins/fake-jenkins.ts'
 import { anyTable } from '../../support/any-table.ts'
 import type { TestDatabase } from '../../support/databases.ts'
+import { emptyTables } from '../../support/empty-tables.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
-
-export const prepare = (database: Database): Promise<unknown> => migrate(database, allTables)
-
-export async function emptyTables({ kysely }: Database): Promise<void> {
-  for (const { name } of allTables) await sql`delete from ${sql.table(name)}`.execute(kysely)
-}
 
 export async function connect(database: Database, endpoint: string, ...scopes: string[]): Promise<void> {
   const { connections } = settingsTables(jenkins.source as PluginSpec)
@@ -70,8 +62,7 @@ export async function runJenkins(
 export function useJenkins(test: TestDatabase) {
   let running: FakeJenkins | undefined
   let time = 0
-  beforeAll(() => prepare(test.database))
-  beforeEach(() => emptyTables(test.database))
+  beforeEach(() => emptyTables(test.database, allTables))
   afterEach(async () => {
     await running?.stop()
     running = undefined

@@ -81,12 +81,18 @@ export const paint = (options: TestOptions, subtasks: readonly string[] = []): P
   options,
 })
 
-/** Asks until the answer is truthy. The time limit of the test ends it otherwise. */
+const LONGEST_PAUSE_MS = 100
+
+/**
+ * Asks until the answer is truthy. The time limit of the test ends it otherwise. The longer it waits, the longer it pauses:
+ * tests that wait for a minute would keep the database busy for that long.
+ */
 export async function until<Value>(ask: () => Promise<Value | undefined | false>): Promise<Value> {
+  const begun = performance.now()
   for (;;) {
     const answer = await ask()
     if (answer) return answer
-    await sleep(20)
+    await sleep(Math.min(5 + (performance.now() - begun) / 10, LONGEST_PAUSE_MS))
   }
 }
 

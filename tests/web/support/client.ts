@@ -2,7 +2,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { type LiveServer, startLiveServer } from '../../api/support/live-server.ts'
-import { describeOneDatabase, type TestDatabase } from '../../support/databases.ts'
+import { describeOneDatabase, describeOneWithTables, type TestDatabase } from '../../support/databases.ts'
 import { sharedBrowser } from './browser.ts'
 import { leaveServer, type Standing, takeServer } from './standing.ts'
 
@@ -31,6 +31,7 @@ export function describeClient(name: string, body: Body): void {
     const database: TestDatabase = {
       engine: test.engine,
       createDatabase: test.createDatabase,
+      createWithTables: test.createWithTables,
       get url() {
         return standing.url
       },
@@ -53,7 +54,7 @@ export function describeClient(name: string, body: Body): void {
 
 /** Describes a block that needs its own server settings. */
 export function describeOwnServer(name: string, body: Body, environment: Environment = {}): void {
-  describeOneDatabase(name, (database) => {
+  describeOneWithTables(name, (database) => {
     let server: LiveServer
     beforeAll(async () => {
       server = await startLiveServer(database.url, environment)

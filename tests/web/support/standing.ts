@@ -8,6 +8,7 @@ import type { Database } from '../../../src/database/database.ts'
 import { openDatabase } from '../../../src/database/open.ts'
 import { type LiveServer, startLiveServer } from '../../api/support/live-server.ts'
 import { databasesOf, type Engine } from '../../support/servers.ts'
+import { createWithTables } from '../../support/template.ts'
 
 export interface Standing {
   readonly url: string
@@ -55,9 +56,9 @@ export async function leaveServer(engine: Engine): Promise<void> {
 }
 
 async function start(engine: Engine): Promise<Kept> {
-  const { createDatabase, dropDatabase } = databasesOf(engine, inject('databaseServers')[engine] ?? '')
-  const url = await createDatabase()
-  // The server creates the tables.
+  const administrator = inject('databaseServers')[engine] ?? ''
+  const { dropDatabase } = databasesOf(engine, administrator)
+  const url = await createWithTables(engine, administrator)
   const server = await startLiveServer(url)
   const database = await openDatabase(url)
   const names = await touched(engine, database)

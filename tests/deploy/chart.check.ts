@@ -1,27 +1,17 @@
-import { globSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+/** The chart as Helm renders it. `npm test` runs this if Helm is there, or if something that it reads has changed. */
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join, relative, resolve } from 'node:path'
+import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { writeTemplates } from '../../scripts/write-dashboards.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { UNFINISHED } from '../../src/control-plane/runs/states.ts'
 import { danglingIn } from './support/dangling.ts'
-import { repositoryFiles } from './support/dockerfile.ts'
 import { BUILD_LIMIT_MS, ensureHelm, lint, type Manifest, missing, render } from './support/helm.ts'
 import { breachesOf, containersOf, podOf, problemsOf, templateOf } from './support/kubernetes.ts'
 import { missing as noPromtool, promtool } from './support/promtool.ts'
-import {
-  defaultPort,
-  isCommand,
-  isPinnedImage,
-  isProbe,
-  isSecretName,
-  isSetting,
-  read,
-  root,
-  version,
-} from './support/weir.ts'
+import { defaultPort, isCommand, isPinnedImage, isProbe, isSecretName, isSetting, read, root } from './support/weir.ts'
 
 const CASES = ['external', 'everything', 'several-servers', 'watched', 'restored']
 const OF_WEIR = ['server', 'worker', 'reader', 'backup', 'restore']
@@ -29,50 +19,6 @@ const fileOf = (name: string) => join(root, 'tests/deploy/values', `${name}.yaml
 /** The value of every secret in the values files. */
 const SECRET = 'for-tests'
 const reason = missing ? ` (skipped: ${missing})` : ''
-
-describe('the chart', () => {
-  it('has the version of the package', () => {
-    expect(parse(read('deploy/chart/Chart.yaml'))).toMatchObject({ version, appVersion: version })
-  })
-
-  it('links to folders that a clone has from the beginning', () => {
-    const files = repositoryFiles()
-    const folder = join(root, 'deploy/chart')
-    const links = readdirSync(folder, { withFileTypes: true }).filter((each) => each.isSymbolicLink())
-    expect(links.map(({ name }) => name).sort()).toEqual(['dashboards', 'prometheus'])
-    for (const { name } of links) {
-      const target = relative(root, resolve(folder, readlinkSync(join(folder, name))))
-      expect(
-        files.some((path) => path.startsWith(`${target}/`)),
-        name,
-      ).toBe(true)
-    }
-  })
-
-  it('has no secret among its values', () => {
-    const found: string[] = []
-    const walk = (value: unknown, path: string): void => {
-      if (typeof value === 'object' && value !== null) {
-        for (const [key, each] of Object.entries(value)) walk(each, `${path}.${key}`)
-      } else if (/(password|secret|token|url)$/i.test(path) && typeof value === 'string' && value !== '')
-        found.push(path)
-    }
-    walk(parse(read('deploy/chart/values.yaml')), 'values')
-    expect(found).toEqual([])
-  })
-
-  it('describes every value in its schema', () => {
-    const undescribed: string[] = []
-    const walk = (value: unknown, schema: any, path: string): void => {
-      if (!schema) undescribed.push(path)
-      else if (typeof value === 'object' && value !== null && !Array.isArray(value) && schema.properties) {
-        for (const [key, each] of Object.entries(value)) walk(each, schema.properties[key], `${path}.${key}`)
-      }
-    }
-    walk(parse(read('deploy/chart/values.yaml')), JSON.parse(read('deploy/chart/values.schema.json')), 'values')
-    expect(undescribed).toEqual([])
-  })
-})
 
 describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
   let rendered: Readonly<Record<string, Manifest[]>>

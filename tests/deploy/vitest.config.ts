@@ -1,0 +1,3 @@
+import { checksIn } from '../support/extra-config.ts'
+
+export default checksIn('deploy')
