@@ -5,7 +5,6 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import type { Answer } from '../api/description.ts'
 import { question } from '../api/queries.ts'
-import { dayText } from '../dashboards/cells.ts'
 import { present } from '../parts/address.ts'
 import { Asked, Moment } from '../parts/parts.tsx'
 import { counted } from '../parts/words.ts'
@@ -18,6 +17,7 @@ import { Look } from './look.tsx'
 import { Part } from './part.tsx'
 import { Sentence } from './sentence.tsx'
 import { HowSure } from './sure.tsx'
+import { daysOf } from './time-scale.ts'
 import { Where } from './where.tsx'
 
 const place = getRouteApi('/answer')
@@ -88,11 +88,7 @@ function Pick() {
           void navigate({ search: ({ from: _, to: __, ...now }) => ({ ...now, months: Number(value) }) })
         }
       />
-      {from && to && (
-        <span className="quiet">
-          {dayText(from)} – {dayText(to)}
-        </span>
-      )}
+      {from && to && <span className="quiet">{daysOf({ from, to })}</span>}
     </div>
   )
 }
@@ -111,7 +107,7 @@ function Parts({ answer }: { readonly answer: Answer }) {
       </h1>
       <p className="rests">
         <span>
-          {dayText(range.from)} – {dayText(range.to)} against {dayText(before.from)} – {dayText(before.to)}
+          {daysOf(range)} against {daysOf(before)}
         </span>
         <span>{sure.counted.map(({ material, counted: number }) => `${number} ${material}`).join(', ')}</span>
         <span>

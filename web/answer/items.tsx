@@ -1,8 +1,8 @@
 import { Drawer } from '@mantine/core'
 import type { KeyAnswer } from '../api/description.ts'
-import { dayText } from '../dashboards/cells.ts'
 import { Items, type Whose } from '../explain/items.tsx'
 import type { Period } from '../projects/keys.ts'
+import { daysOf } from './time-scale.ts'
 
 interface ItemsDrawerProps {
   readonly of: KeyAnswer | undefined
@@ -18,7 +18,7 @@ export const ItemsDrawer = ({ of, whose, period, onClose }: ItemsDrawerProps) =>
     onClose={onClose}
     position="right"
     size={620}
-    title={of && `${of.title}, ${dayText(period.from)} – ${dayText(period.to)}: what counts`}
+    title={of && `${of.title}, ${daysOf(period)}: what counts`}
   >
     {of && <Items metric={of.metric} unit={of.unit} whose={whose} period={period} reason="counted" />}
   </Drawer>

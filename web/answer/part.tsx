@@ -13,7 +13,7 @@ interface PartProps {
 }
 
 export const Part = ({ id, finding, how, legend, children }: PartProps) => (
-  <section className="part" aria-labelledby={id}>
+  <section className="answer-part" aria-labelledby={id}>
     <header>
       <div>
         <h2 id={id}>

@@ -1,6 +1,8 @@
 /** Places on the drawing of the answer's course: moments on one axis, minutes on others. */
 import type { Answer } from '../api/description.ts'
+import { dayText } from '../dashboards/cells.ts'
 import { duration } from '../parts/words.ts'
+import type { Period } from '../projects/keys.ts'
 
 const HOUR = 60
 const DAY = 24 * HOUR
@@ -30,8 +32,12 @@ export function ticksUpTo(most: number): readonly number[] {
 
 /** Incidents last minutes or weeks: their heights grow with the logarithm. */
 const SHORTEST = 10
+const LENGTHS = [HOUR, 8 * HOUR, 3 * DAY, 28 * DAY, 365 * DAY]
+/** The longest of these that fits, and every second one below it, so that their words do not touch. */
 export const incidentTicks = (longest: number): readonly number[] =>
-  [HOUR, 4 * HOUR, 16 * HOUR, 3 * DAY, 14 * DAY, 60 * DAY].filter((each) => each <= Math.max(longest, 4 * HOUR))
+  LENGTHS.filter((each) => each <= Math.max(longest, HOUR))
+    .toReversed()
+    .filter((_, place) => place % 2 === 0)
 export const logHeight = (minutes: number, longest: number, height: number): number =>
   (Math.log(Math.max(minutes, SHORTEST) / SHORTEST + 1) / Math.log(Math.max(longest, 4 * HOUR) / SHORTEST + 1)) * height
 
@@ -52,3 +58,6 @@ export function wordsOf({ leadTime, deployments, failed, incidents }: Bucket): s
   const failures = failed > 0 ? `, ${failed} failed` : ''
   return `${changes}; deployments: ${deployments}${failures}; incidents: ${incidents}`
 }
+
+/** The first and the last day of a range, which ends at midnight of the day after, or within the last day. */
+export const daysOf = ({ from, to }: Period): string => `${dayText(from)} – ${dayText(Date.parse(to) - 1)}`

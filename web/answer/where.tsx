@@ -1,6 +1,7 @@
 import type { Answer } from '../api/description.ts'
-import { dayText } from '../dashboards/cells.ts'
 import { duration } from '../parts/words.ts'
+import type { Period } from '../projects/keys.ts'
+import { daysOf } from './time-scale.ts'
 
 type Stages = Answer['where']['stages']
 type Side = 'now' | 'before'
@@ -32,8 +33,8 @@ export function Where({ answer: { where, range, before } }: { readonly answer: A
             </span>
           ))}
         </div>
-        <Bar stages={stages} side="now" from={range.from} to={range.to} />
-        {hasBefore && <Bar stages={stages} side="before" from={before.from} to={before.to} />}
+        <Bar stages={stages} side="now" period={range} />
+        {hasBefore && <Bar stages={stages} side="before" period={before} />}
       </div>
       <div className="across">
         <table className="plain stages">
@@ -85,14 +86,13 @@ function changeText(minutes: number | null): string {
 interface BarProps {
   readonly stages: Stages
   readonly side: Side
-  readonly from: string
-  readonly to: string
+  readonly period: Period
 }
-const Bar = ({ stages, side, from, to }: BarProps) => (
+const Bar = ({ stages, side, period }: BarProps) => (
   <>
     <div className="label">
       <b>{duration(sum(stages, side))}</b>
-      {dayText(from)} – {dayText(to)}
+      {daysOf(period)}
     </div>
     <div className={`stage-bar ${side}`}>
       {stages.map(({ stage, [side]: minutes }) => (
