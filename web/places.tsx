@@ -1,5 +1,6 @@
 /** Every view has an address that can be sent to a colleague. Each group of pages declares its own addresses. */
 import { createRouter } from '@tanstack/react-router'
+import { answerPlaces } from './answer/places.ts'
 import { blueprintPlaces } from './blueprints/places.ts'
 import { dashboardPlaces } from './dashboards/places.ts'
 import { parseSearch, stringifySearch } from './dashboards/search.ts'
@@ -18,6 +19,7 @@ import { webhookPlaces } from './webhooks/places.ts'
 export const router = createRouter({
   routeTree: root.addChildren([
     ...overviewPlaces,
+    ...answerPlaces,
     ...startPlaces,
     ...projectPlaces,
     ...dashboardPlaces,

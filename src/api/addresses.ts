@@ -11,6 +11,7 @@ const SCOPE = /^(\/plugins\/[^/]+\/connections\/[^/]+\/scopes\/)(.+?)(\/latest-s
 /** The first parts of the web client's addresses: one page serves them all. `/projects` is an address of the API, too. */
 const ROOMS = [
   'start',
+  'answer',
   'overview',
   'projects',
   'blueprints',

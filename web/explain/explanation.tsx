@@ -42,7 +42,7 @@ export function Explanation({ metric, onClose, ...rest }: ExplanationProps) {
           <Items
             metric={metric}
             unit={described?.unit ?? ''}
-            project={rest.project.name}
+            whose={{ project: rest.project.name }}
             period={rest.period}
             reason={rest.reason}
           />

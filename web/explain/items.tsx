@@ -1,16 +1,20 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ask } from '../api/ask.ts'
-import type { MetricItem } from '../api/description.ts'
+import type { MetricItem, Operations } from '../api/description.ts'
 import { Asked, Moment } from '../parts/parts.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { counted, duration } from '../parts/words.ts'
 import { type Period, valueText } from '../projects/keys.ts'
 
+type ItemsQuery = Operations['GET /v1/metrics/{metric}/items']['query']
+export type Whose = Pick<ItemsQuery, 'project'>
+
 interface ItemsProps {
   readonly metric: string
   readonly unit: string
-  readonly project: string
+  /** Whose items: a project, a team, a group, or all. */
+  readonly whose: Whose
   readonly period: Period
   readonly reason: string | undefined
 }
@@ -19,11 +23,11 @@ const PAGE = 200
 const LINE = 60
 
 /** The rows behind a number. There may be very many, so only visible rows are drawn. */
-export function Items({ metric, unit, project, period, reason }: ItemsProps) {
+export function Items({ metric, unit, whose, period, reason }: ItemsProps) {
   const items = useInfiniteQuery({
-    queryKey: ['GET /v1/metrics/{metric}/items', 'pages', { metric, project, period, reason }],
+    queryKey: ['GET /v1/metrics/{metric}/items', 'pages', { metric, whose, period, reason }],
     queryFn: ({ pageParam, signal }) => {
-      const query = { project, ...period, page: pageParam, pageSize: PAGE }
+      const query = { ...whose, ...period, page: pageParam, pageSize: PAGE }
       return ask(
         'GET /v1/metrics/{metric}/items',
         { path: { metric }, query: { ...query, ...(reason && { reason: reason as 'counted' }) } },
