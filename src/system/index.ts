@@ -12,19 +12,7 @@ import * as state from './state.ts'
 import * as traffic from './traffic.ts'
 import * as workers from './workers.ts'
 
-const modules = [
-  projects,
-  pipelines,
-  runs,
-  state,
-  access,
-  deliveries,
-  alerts,
-  dashboards,
-  workers,
-  groups,
-  traffic,
-]
+const modules = [projects, pipelines, runs, state, access, deliveries, alerts, dashboards, workers, groups, traffic]
 
 type TablesIn<Module> = Module extends unknown ? Module[keyof Module] : never
 declare module '../database/kysely.ts' {

@@ -275,10 +275,13 @@ describeEachWithTables('alerts', (test) => {
     expect(body).toEqual({ isTaken: true, responseCode: 200, failure: '' })
     const [digest] = receiver.received
     expect(digest?.body).toMatchObject({ type: 'digest', project: null })
-    const [own] = digest?.body.projects
+    const [own] = digest?.body.projects ?? []
     expect(own.attention).toMatchObject([{ sentence: 'The last run of shop failed.' }])
     // Nothing was deployed this week, so no key has a change.
-    const keys = own.keys.map((key: object) => ({ ...key, change: { amount: 0, mayBeChance: true, direction: 'none' } }))
+    const keys = own.keys.map((key: object) => ({
+      ...key,
+      change: { amount: 0, mayBeChance: true, direction: 'none' },
+    }))
     const sent = { ...digest?.body, projects: [{ ...own, keys }] }
     expect(fieldsOf(sent)).toEqual(fieldsOf(documented('digest')))
     expect(receiver.received[0]?.body.text).toContain('*shop*')

@@ -177,7 +177,16 @@ export function describeFixtures(plugin: Plugin, folder: string): void {
 }
 
 /** Collects two scopes from a fake of the vendor, the first of them twice, and once more after a refusal. */
-export function describeVendor({ plugin, connection, start, remote, rows, other, unproven = [], ...scope }: VendorCase): void {
+export function describeVendor({
+  plugin,
+  connection,
+  start,
+  remote,
+  rows,
+  other,
+  unproven = [],
+  ...scope
+}: VendorCase): void {
   describeOneWithTables(`${plugin.name}: a fake vendor`, (test: TestDatabase) => {
     const steps = ['collect', 'extract', 'convert']
     let fake: FakeSource

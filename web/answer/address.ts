@@ -1,14 +1,14 @@
 /** Everything that the answer's page shows is in its address, so that it can be sent to a colleague. */
 import { present, text } from '../parts/address.ts'
 
-/** Whose answer: one of these names, or nobody for all. */
-export interface WhoseSearch {
+/** Whose answer: that of one of these, or of all. */
+interface WhoseSearch {
   readonly project?: string
   readonly team?: string
   readonly group?: string
 }
 
-export interface AnswerSearch extends WhoseSearch {
+interface AnswerSearch extends WhoseSearch {
   /** Months back from now, if no range is set. */
   readonly months?: number
   readonly from?: string

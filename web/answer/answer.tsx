@@ -5,6 +5,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import type { Answer } from '../api/description.ts'
 import { question } from '../api/queries.ts'
+import type { Whose } from '../explain/items.tsx'
 import { present } from '../parts/address.ts'
 import { Asked, Moment } from '../parts/parts.tsx'
 import { counted } from '../parts/words.ts'
@@ -22,29 +23,28 @@ import { Where } from './where.tsx'
 
 const place = getRouteApi('/answer')
 
+const ALL = 'All projects'
+
 export function AnswerPage() {
-  const { project, months = DEFAULT_MONTHS, from, to, items, since, until } = place.useSearch()
+  const { project, team, group, months = DEFAULT_MONTHS, from, to, items, since, until } = place.useSearch()
   const navigate = place.useNavigate()
   const period = from && to ? { from, to } : periods(months).current
-  const whose = { project: project ?? '' }
+  const named = present({ project, team, group })
+  const whose: Whose = Object.keys(named).length > 0 ? named : { all: 'true' }
   const answer = useQuery({
     ...question('GET /v1/answer', { query: { ...whose, ...period } }),
-    enabled: project !== undefined,
     placeholderData: keepPreviousData,
   })
+  const title = project ?? group ?? team ?? ALL
   useEffect(() => {
-    document.title = `${project ?? 'Answer'} · Weir`
-  }, [project])
+    document.title = `${title} · Weir`
+  }, [title])
   return (
     <>
       <Pick />
-      {project === undefined ? (
-        <p className="quiet">Choose a project to see how it is doing.</p>
-      ) : (
-        <Asked of={answer} lines={6}>
-          {(data) => <Parts answer={data} />}
-        </Asked>
-      )}
+      <Asked of={answer} lines={6}>
+        {(data) => <Parts answer={data} />}
+      </Asked>
       <ItemsDrawer
         of={answer.data?.keys.find(({ metric }) => metric === items)}
         whose={whose}
@@ -60,26 +60,34 @@ export function AnswerPage() {
   )
 }
 
+type Kind = 'project' | 'group' | 'all'
+const KINDS: readonly { readonly value: Kind; readonly label: string }[] = [
+  { value: 'project', label: 'Project' },
+  { value: 'group', label: 'Group' },
+  { value: 'all', label: 'All' },
+]
+
 /** Whose answer, and of which time: kept in the address. */
 function Pick() {
-  const { project = null, months = DEFAULT_MONTHS, from, to } = place.useSearch()
+  const { project, group, team, months = DEFAULT_MONTHS, from, to } = place.useSearch()
   const navigate = place.useNavigate()
-  const [words, setWords] = useState('')
-  const query = { pageSize: 50, sort: 'name' as const, ...(words && words !== project && { keyword: words }) }
-  const found = useQuery({ ...question('GET /projects', { query }), placeholderData: keepPreviousData })
-  const names = [...new Set([...(project ? [project] : []), ...(found.data?.projects ?? []).map(({ name }) => name)])]
+  const [kind, setKind] = useState<Kind>(project ? 'project' : group ? 'group' : 'all')
+  const choose = (next: { readonly project?: string; readonly group?: string }) =>
+    void navigate({ search: ({ project: _, group: __, team: ___, ...rest }) => ({ ...rest, ...next }) })
   return (
     <div className="pick">
-      <Select
-        aria-label="Project"
-        placeholder="Choose a project"
-        searchable
-        data={names}
-        value={project}
-        onSearchChange={setWords}
-        nothingFoundMessage="No project has this name"
-        onChange={(value) => void navigate({ search: (now) => present({ ...now, project: value ?? undefined }) })}
+      <SegmentedControl
+        aria-label="Whose answer"
+        data={[...KINDS]}
+        value={team ? '' : kind}
+        onChange={(value) => {
+          setKind(value as Kind)
+          if (value === 'all') choose({})
+        }}
       />
+      {team && <span>{team}</span>}
+      {kind === 'project' && <ProjectSelect value={project} onChoose={(name) => choose({ project: name })} />}
+      {kind === 'group' && <GroupSelect value={group} onChoose={(name) => choose({ group: name })} />}
       <SegmentedControl
         aria-label="Range"
         data={MONTHS.map((each) => ({ value: String(each), label: each === 12 ? '1 year' : `${each} mo` }))}
@@ -90,6 +98,47 @@ function Pick() {
       />
       {from && to && <span className="quiet">{daysOf({ from, to })}</span>}
     </div>
+  )
+}
+
+interface SelectProps {
+  readonly value: string | undefined
+  readonly onChoose: (name: string) => void
+}
+
+function ProjectSelect({ value = '', onChoose }: SelectProps) {
+  const [words, setWords] = useState('')
+  const query = { pageSize: 50, sort: 'name' as const, ...(words && words !== value && { keyword: words }) }
+  const found = useQuery({ ...question('GET /projects', { query }), placeholderData: keepPreviousData })
+  const names = [...new Set([...(value ? [value] : []), ...(found.data?.projects ?? []).map(({ name }) => name)])]
+  return (
+    <Select
+      aria-label="Project"
+      placeholder="Choose a project"
+      searchable
+      allowDeselect={false}
+      data={names}
+      value={value || null}
+      onSearchChange={setWords}
+      nothingFoundMessage="No project has this name"
+      onChange={(name) => name && onChoose(name)}
+    />
+  )
+}
+
+function GroupSelect({ value, onChoose }: SelectProps) {
+  const { data } = useQuery(question('GET /v1/groups'))
+  return (
+    <Select
+      aria-label="Group"
+      placeholder={data?.groups.length === 0 ? 'No group exists: make one in the settings' : 'Choose a group'}
+      searchable
+      allowDeselect={false}
+      data={(data?.groups ?? []).map(({ name }) => name)}
+      value={value ?? null}
+      nothingFoundMessage="No group has this name"
+      onChange={(name) => name && onChoose(name)}
+    />
   )
 }
 

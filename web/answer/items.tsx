@@ -11,7 +11,7 @@ interface ItemsDrawerProps {
   readonly onClose: () => void
 }
 
-/** What a figure, a card or a week is made of: just the items that count. */
+/** The items that a figure, a card or a week is made of: just those that count. */
 export const ItemsDrawer = ({ of, whose, period, onClose }: ItemsDrawerProps) => (
   <Drawer
     opened={of !== undefined}

@@ -52,7 +52,7 @@ export function spansOf({ when: { buckets }, range }: Answer): readonly (readonl
   })
 }
 
-/** What a bucket holds, in one sentence. */
+/** The content of a bucket, in one sentence. */
 export function wordsOf({ leadTime, deployments, failed, incidents }: Bucket): string {
   const changes = leadTime ? `median ${duration(leadTime.median)} of ${leadTime.counted}` : 'no change deployed'
   const failures = failed > 0 ? `, ${failed} failed` : ''

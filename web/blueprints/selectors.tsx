@@ -23,7 +23,7 @@ interface SelectorsProps {
 }
 
 export const refreshSelectors = (plugin: string) =>
-  Promise.all([refresh('GET /v1/blueprints/{id}/selectors'), refreshBlueprints(), refreshConnections(plugin)])
+  Promise.all([refresh('GET /v1/blueprints/{id}/selectors'), refreshBlueprints(), refreshConnections()])
 
 /** Rules by which repositories and boards are added automatically. */
 export function Selectors({ blueprint, isUnsaved, onAdd }: SelectorsProps) {

@@ -7,8 +7,8 @@ import { VirtualList } from '../parts/virtual-list.tsx'
 import { counted, duration } from '../parts/words.ts'
 import { type Period, valueText } from '../projects/keys.ts'
 
-type ItemsQuery = Operations['GET /v1/metrics/{metric}/items']['query']
-export type Whose = Pick<ItemsQuery, 'project'>
+type ItemsQuery = NonNullable<Operations['GET /v1/metrics/{metric}/items']['query']>
+export type Whose = Pick<ItemsQuery, 'project' | 'group' | 'team' | 'all'>
 
 interface ItemsProps {
   readonly metric: string

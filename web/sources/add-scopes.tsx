@@ -26,7 +26,7 @@ export async function putScopes(plugin: string, connectionId: number, chosen: re
       body: { data },
     })
   }
-  await refreshConnections(plugin)
+  await refreshConnections()
 }
 
 export function AddScopes({ source, connectionId, onDone }: AddScopesProps) {

@@ -49,7 +49,7 @@ export const useScopes = (plugin: string, connectionId: number, searchTerm = '',
   })
 
 /** Call this after any change of connections. */
-export const refreshConnections = (plugin: string) =>
+export const refreshConnections = () =>
   refresh(
     'GET /v1/connections',
     'GET /v1/connections/{plugin}/{connectionId}/scopes',

@@ -110,7 +110,7 @@ function Form({ source, connection, onSaved }: FormProps) {
     onSaved(stored)
     // The result is stored with the connection and shown in the list.
     await testStored(plugin, stored.id).catch(() => undefined)
-    await refreshConnections(plugin)
+    await refreshConnections()
   }
   const create = useMutation({
     mutationFn: () =>

@@ -51,7 +51,7 @@ export function RemoveScopes({ source, connectionId, scopes, onClose }: RemoveSc
         setDone(index + 1)
       }
       setRefusals(refused)
-      await refreshConnections(plugin)
+      await refreshConnections()
       if (refused.length === 0) onClose(true)
     },
   })

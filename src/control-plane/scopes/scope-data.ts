@@ -32,7 +32,7 @@ export async function deleteScopeData(
   await forgetScope(database, source, params)
   const own = pluginsOfFamily(plugins, source.name)
   const specs = own.flatMap((plugin) => plugin.source ?? [])
-  for (const spec of specs) await deleteRecords(database, spec, params, row)
+  for (const spec of specs) await deleteRecords(database, spec, params)
   const isOwn = isOfFamily(source, '_raw_data_table')
   const run = (statement: ReturnType<typeof sql>) => retrying(database, () => statement.execute(database.kysely))
 
@@ -55,7 +55,7 @@ export async function deleteScopeData(
 }
 
 /** Removes the raw records of the scope. Records that other scopes have too are kept for those. */
-async function deleteRecords(database: Database, spec: PluginSpec, params: string, row: unknown): Promise<void> {
+async function deleteRecords(database: Database, spec: PluginSpec, params: string): Promise<void> {
   for (const entity of spec.entities) {
     if (!entity.spec.raw) continue
     const place = { database, raw: rawTable(entity.spec.raw), params }

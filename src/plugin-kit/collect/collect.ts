@@ -61,10 +61,7 @@ const together = (one: SubtaskResult, other: SubtaskResult): SubtaskResult => ({
 })
 
 /** Deletes the records of a collector that is not wanted any more. If it is wanted again later, everything is asked for. */
-async function dropCollected(
-  entity: Entity,
-  { database, params, plugin }: SourceTask,
-): Promise<SubtaskResult> {
+async function dropCollected(entity: Entity, { database, params, plugin }: SourceTask): Promise<SubtaskResult> {
   const raw = rawTable(entity.spec.raw as string)
   await forgetCollector(database, { raw_table: raw.name, params })
   await removeRecords({ database, raw, params }, descendantsOf(plugin, entity), sql`1 = 1`)

@@ -41,7 +41,9 @@ describeVendor({
   options: { teamId: 'team-1' },
   scopeConfig: { issueTypeIncident: '(?i)incident' },
   other: { scope: { team_id: 'team-2', name: 'Design', key: 'DES' }, options: { teamId: 'team-2' } },
-  unproven: ['Users', 'Workflow States', 'Issues', 'Comments', 'Cycles', 'Issue History'].map((label) => `Collect ${label}`),
+  unproven: ['Users', 'Workflow States', 'Issues', 'Comments', 'Cycles', 'Issue History'].map(
+    (label) => `Collect ${label}`,
+  ),
   remote: ['team-1', 'team-2'],
   rows: {
     boards: [{ id: 'linear:LinearTeam:1:team-1', name: 'Engineering', type: 'linear' }],
