@@ -1,6 +1,7 @@
 /** Where Helm is kept once it is built, and whether `npm test` asks it. */
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
@@ -26,14 +27,30 @@ const READ = [
   'tests/deploy',
 ]
 const root = join(import.meta.dirname, '../../..')
+/** A hash of what Helm read when its tests were green the last time; `npm run check:chart` writes it. */
+const checked = join(import.meta.dirname, '../helm-checked')
+
+function hashOfRead(): string {
+  const listed = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '--', ...READ], {
+    cwd: root,
+  })
+  const files = String(listed.stdout ?? '')
+    .split('\n')
+    .filter(Boolean)
+    .sort()
+  const hash = createHash('sha256')
+  for (const file of files) {
+    if (join(root, file) === checked || !existsSync(join(root, file))) continue
+    hash.update(`${file}\0`).update(readFileSync(join(root, file)))
+  }
+  return hash.digest('hex')
+}
 
 /**
- * True if Helm is there, or if something that it reads differs from the commit before the last one. To build Helm takes longer
- * than any test, and gives what it gave before if nothing has changed.
+ * True if Helm is there, or if something that it reads has changed since its tests were green. To build Helm takes longer than any
+ * test, and gives what it gave before if nothing has changed.
  */
-export function isHelmAsked(): boolean {
-  if (existsSync(program)) return true
-  const git = (...parameters: string[]) => spawnSync('git', [...parameters, '--', ...READ], { cwd: root })
-  const isAsBefore = git('diff', '--quiet', 'HEAD^').status === 0
-  return !isAsBefore || git('status', '--porcelain').stdout.length > 0
-}
+export const isHelmAsked = (): boolean =>
+  existsSync(program) || !existsSync(checked) || readFileSync(checked, 'utf8').trim() !== hashOfRead()
+
+export const keepAsChecked = (): void => writeFileSync(checked, `${hashOfRead()}\n`)
