@@ -93,7 +93,7 @@ it.each(printed)('$place: $text', async ({ text }) => {
 })
 
 it.each([
-  [['colect'], 'npx weir has no command colect; did you mean collect? There are: up, collect,'],
+  [['colect'], 'npx weir has no command colect; did you mean collect? There are: up, answer, collect,'],
   [['config', 'aply', 'x'], 'npx weir config has no command aply; did you mean apply? There are: export, plan, apply'],
   [['collect', 'shop', '--ful'], 'npx weir collect has no option --ful; did you mean --full? There are: --full,'],
   [['collect'], 'project is missing: add it. Usage: npx weir collect [options] <project>'],

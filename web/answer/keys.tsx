@@ -68,7 +68,14 @@ function Was({ of: { change, before } }: { readonly of: KeyAnswer }) {
 }
 
 function Target({ of: { target } }: { readonly of: KeyAnswer }) {
-  if (!target) return <dd className="full">No target</dd>
+  if (!target) {
+    return (
+      <>
+        <dt>Target</dt>
+        <dd className="quiet">not set</dd>
+      </>
+    )
+  }
   const { inWords, state, distanceInWords, inheritedFrom, setBy } = target
   const who = inheritedFrom ? `from the group ${inheritedFrom}` : `set by ${setBy}`
   return (
@@ -96,8 +103,11 @@ function Grade({ of: { grades, noGrade } }: { readonly of: KeyAnswer }) {
       </>
     )
   return noGrade ? (
-    <dd className="full" title={noGrade.remedy}>
-      No band: {noGrade.because}
-    </dd>
+    <>
+      <dt>Band of {BAND_OF}</dt>
+      <dd className="full" title={noGrade.remedy}>
+        none: {noGrade.because}
+      </dd>
+    </>
   ) : null
 }

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router'
 import type { AnswerTo } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
-import { LinkTo } from '../parts/anywhere.tsx'
+import { ButtonTo, LinkTo } from '../parts/anywhere.tsx'
 import { CollectedBy } from '../parts/collected-by.tsx'
 import { Asked, Band, isUnfinished, Moment, Page, State } from '../parts/parts.tsx'
 import { saidText } from '../projects/keys.ts'
@@ -25,7 +25,11 @@ export function OverviewPage() {
   // Loaded at the same time as the overview, not after it.
   usePrefetchQuery(question('GET /v1/attention'))
   return (
-    <Page title="Overview" says="How all projects are doing, and what needs attention.">
+    <Page
+      title="Overview"
+      says="How all projects are doing, and what needs attention."
+      actions={overview.data && overview.data.count > 0 && <ButtonTo at={{ path: '/answer' }}>Answer for all</ButtonTo>}
+    >
       {/* Tells why collection has stopped, even while the projects cannot be read. */}
       {(overview.isError || (overview.data && overview.data.count > 0)) && <Attention />}
       <Asked of={overview}>{(data) => (data.count === 0 ? <FirstVisit /> : <Projects overview={data} />)}</Asked>

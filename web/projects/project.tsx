@@ -58,6 +58,7 @@ export function ProjectPage() {
                 onChange={(value) => void navigate({ search: (before) => ({ ...before, months: Number(value) }) })}
               />
             )}
+            <ButtonTo at={{ path: '/answer', search: { project: name, months } }}>Answer</ButtonTo>
             <ButtonTo
               at={{ path: '/dashboards/dora', search: { 'var-project': name, from: `now-${months}M`, to: 'now' } }}
             >

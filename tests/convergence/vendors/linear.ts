@@ -14,7 +14,7 @@ const CHANGES = {
   move: { arguments: [team, any, any] },
   edit: { arguments: [team, any, any] },
   assign: { arguments: [team, any, any] },
-  label: { arguments: [team, any, fc.array(any, { maxLength: 3 }).map(String)] },
+  label: { arguments: [team, any, any, fc.nat(3)] },
   comment: { arguments: [team, any, any] },
   'edit comment': { arguments: [team, any, any] },
   plan: { arguments: [team, any, any] },
@@ -34,7 +34,11 @@ const APPLY: Record<keyof typeof CHANGES, (world: World, ...parameters: any[]) =
   move: (world, at, number, to) => world.move(issueOf(world, at, number), to, to),
   edit: (world, at, number, word) => world.edit(issueOf(world, at, number), `Title ${word}`),
   assign: (world, at, number, user) => world.assign(issueOf(world, at, number), user),
-  label: (world, at, number, labels: string) => world.label(issueOf(world, at, number), labels.split(',').map(Number)),
+  label: (world, at, number, first, howMany) =>
+    world.label(
+      issueOf(world, at, number),
+      Array.from({ length: howMany }, (_, place) => first + place),
+    ),
   comment: (world, at, number, user) => world.comment(issueOf(world, at, number), user),
   'edit comment': (world, at, number, word) => world.editComment(issueOf(world, at, number), `Body ${word}`),
   plan: (world, at, number, cycle) =>
