@@ -5,6 +5,7 @@ import { rulesInForce, scopeRulesOf, transformWith } from '../../src/control-pla
 import type { Database } from '../../src/database/database.ts'
 import { write } from '../../src/database/write.ts'
 import { projectMapping } from '../../src/domain/crossdomain.ts'
+import { reworkRate } from '../../src/metrics/definitions/rework-rate.ts'
 import { fourKeys } from '../../src/metrics/index.ts'
 import { REFERENCE } from '../../src/metrics/policy/policy.ts'
 import { previewRules } from '../../src/metrics/preview/preview.ts'
@@ -121,7 +122,7 @@ export function rulesOnTrial(vendor: VendorUnderTest, test: TestDatabase, { more
     async keys() {
       await calculate(test.database, PROJECT)
       const keys = []
-      for (const metric of fourKeys) keys.push(await readMetric(test.database, metric, range as never))
+      for (const metric of [...fourKeys, reworkRate]) keys.push(await readMetric(test.database, metric, range as never))
       return keys
     },
     async preview(rules: object) {

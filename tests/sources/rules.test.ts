@@ -14,6 +14,7 @@ import { githubVendor } from '../convergence/vendors/github.ts'
 import { gitlabVendor } from '../convergence/vendors/gitlab.ts'
 import { jenkinsVendor } from '../convergence/vendors/jenkins.ts'
 import { jiraVendor } from '../convergence/vendors/jira.ts'
+import { linearVendor } from '../convergence/vendors/linear.ts'
 import { describeOneWithTables, type TestDatabase } from '../support/databases.ts'
 import { rulesOnTrial } from './rules-on-trial.ts'
 
@@ -61,7 +62,7 @@ const MORE: Readonly<Record<string, readonly (readonly [change: string, count: n
   jenkins: [['run build', 24]],
 }
 const WITH_RUNS = [azuredevopsVendor, bitbucketVendor, circleciVendor, githubVendor, gitlabVendor, jenkinsVendor]
-const WITH_ISSUES = [azuredevopsVendor, bitbucketVendor, githubVendor, gitlabVendor, jiraVendor]
+const WITH_ISSUES = [azuredevopsVendor, bitbucketVendor, githubVendor, gitlabVendor, jiraVendor, linearVendor]
 /** Sources with patterns of deployments whose runs show no branch, with the reason. */
 const WITHOUT_BRANCHES: Readonly<Record<string, string>> = {
   argocd: 'syncs deploy what an application points to',
@@ -271,7 +272,8 @@ describe.each(WITH_ISSUES)('$name', (vendor) => {
     const trial = onTrial(vendor, test)
     const { run, rows, preview } = trial
     const read = () => rows('select id, type, title, description from issues order by id')
-    const COUNTED = ['REQUIREMENT', 'BUG', 'INCIDENT']
+    // In Linear everything is a requirement that no label says to be something else.
+    const COUNTED = ['BUG', 'INCIDENT', ...(vendor === linearVendor ? [] : ['REQUIREMENT'])]
     const label =
       vendor === jiraVendor ? { typeMappings: { Bug: { standardType: 'BUG' } } } : { issueTypeBug: '(?i)bug' }
     let before: any[]

@@ -25,6 +25,7 @@ export const PROGRAMS: readonly string[] = [
   'tests/plugin-kit/kill-target.ts',
   'tests/plugin-kit/rotating-target.ts',
   'tests/standstill/support/server-target.ts',
+  'tests/traffic/support/crash-child.ts',
   'tests/workers/support/server-target.ts',
   'tests/workers/support/worker-target.ts',
   // Plugins that the programs above load by address.

@@ -1,36 +1,18 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { build } from 'vite'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { afterEach, beforeAll, expect, test } from 'vitest'
 import { prepareDatabase } from '../../src/start/prepare-database.ts'
 import { connect } from '../../traffic/engine/connect.ts'
 import { act } from '../../traffic/engine/engine.ts'
 import type { Request } from '../../traffic/engine/engine-types.ts'
 import { createSwitch, getSwitch, journalOf, type SwitchRow } from '../../traffic/engine/store.ts'
 import { describeEachWithTables } from '../support/databases.ts'
+import { startProgram } from '../support/programs.ts'
 import { startWorld, type World } from './support/world.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-crash-'))
-const program = join(folder, 'crash-child.js')
+const CHILD = 'tests/traffic/support/crash-child.ts'
 
-// Bundled into a few files instead of two thousand, because dozens of processes are started from it.
-beforeAll(async () => {
-  await build({
-    configFile: false,
-    logLevel: 'silent',
-    ssr: { noExternal: true },
-    build: {
-      ssr: fileURLToPath(new URL('support/crash-child.ts', import.meta.url)),
-      outDir: folder,
-      target: 'esnext',
-    },
-  })
-  spawnSync(process.execPath, [program], { env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'cache') } })
-})
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+// Dozens of processes are started from it. Those that are killed leave no compile cache for the next one, so one ends by itself first.
+beforeAll(() => once(startProgram(CHILD, []), 'close'))
 
 /** Dozens of processes on a machine that may be busy: the limit catches processes that hang, and does not judge speed. */
 const LONGEST_MS = 900_000
@@ -50,8 +32,8 @@ describeEachWithTables('killed and started again', (database) => {
   /** Returns how the process ended: the name of the signal, or its exit code. */
   const runChild = (row: SwitchRow, request: Request, open: string) =>
     new Promise<string>((resolve, reject) => {
-      const child = spawn(process.execPath, [program, database.url, row.id, JSON.stringify(request), moment, open], {
-        env: { ...process.env, ...world.environment, NODE_COMPILE_CACHE: join(folder, 'cache') },
+      const child = startProgram(CHILD, [database.url, row.id, JSON.stringify(request), moment, open], {
+        env: { ...process.env, ...world.environment },
         stdio: ['ignore', 'ignore', 'pipe'],
       })
       let errors = ''

@@ -86,10 +86,14 @@ async function storedByMark({ kysely }: Context['database']) {
   )
 }
 
-/** `Jira connection main` */
-export async function connectionInWords({ database }: Context, source: PluginSpec, id: number): Promise<string> {
+/** `Jira connection main`; undefined if it does not exist. */
+export async function connectionInWords(
+  { database }: Context,
+  source: PluginSpec,
+  id: number,
+): Promise<string | undefined> {
   const row = await findRow(database.kysely, settingsTables(source).connections, { id })
-  return `${source.title} connection ${row ? String(row.name) : id}`
+  return row && `${source.title} connection ${row.name}`
 }
 
 /** The records that rest on scopes. Those that several projects collect count once. */

@@ -64,11 +64,13 @@ async function failingConnections(
     if (!source) continue
     const own = scopes.filter((scope) => scope.source === source && scope.connectionId === connection_id)
     if (projects && own.length === 0) continue
+    const name = await connectionInWords(context, source, connection_id)
+    // Somebody deleted it, or a run names one that never was: then the run is the cause.
+    if (!name) continue
     // One scope of many can fail a run, so a failed run proves less than a failed test.
     const isOfRun = Number(collected_at ?? 0) === Number(failed_at) && Boolean(pipeline_id)
     const run = isOfRun ? runs.find(({ id }) => id === pipeline_id) : undefined
     if (run) explained.add(run.id)
-    const name = await connectionInWords(context, source, connection_id)
     const says = isOfRun ? `The last collection through ${name} failed` : `${name} does not work`
     const waits = own.length > 0 ? `, and ${counted(own.length, 'scope')} ${own.length === 1 ? 'waits' : 'wait'}` : ''
     causes.push({
@@ -134,9 +136,11 @@ async function standingSources(context: Context, scopes: readonly CollectedScope
     )
     const waits = own.flatMap(({ blueprintId }) => patience.get(blueprintId) ?? [])
     if (!last || waits.length === 0 || now.getTime() - last.getTime() <= Math.min(...waits)) continue
+    const name = await connectionInWords(context, source, connectionId)
+    if (!name) continue
     causes.push({
       kind: 'source',
-      sentence: `Nothing has arrived through ${await connectionInWords(context, source, connectionId)} since ${dayInWords(last)}.`,
+      sentence: `Nothing has arrived through ${name} since ${dayInWords(last)}.`,
       remedy: 'See whether its runs still start, and test the connection.',
       page: `/sources/${encodeURIComponent(source.name)}/${connectionId}`,
       cost: Math.max(1, recordsOf(own)),
