@@ -140,7 +140,7 @@ describeEachWithTables('the service report', (test) => {
     const missing = await report()
     expect(values(missing)).toEqual([null, null, null])
     for (const { noData } of missing.metrics) {
-      expect(noData.because).toContain('no field x_issue_category')
+      expect(noData.because).toContain('incidents have no field for their category')
       expect(noData.remedy).toContain('/plugins/customize/incidents/fields')
     }
     expect(await send('GET', `/v1/metrics/service-incidents/items?${query(CHECKOUT)}`)).toMatchObject({ items: [] })
@@ -149,7 +149,7 @@ describeEachWithTables('the service report', (test) => {
     // Without a choice of categories the field is not needed.
     expect(values(await report({ component: 'checkout' }))).toEqual([5, 1, expect.any(Number)])
     const { notes } = await report({ component: 'checkout' })
-    expect(notes).toEqual([expect.stringMatching(/^Incidents have no field x_issue_category, .*\. Add it by POST /)])
+    expect(notes).toEqual([expect.stringMatching(/^Incidents have no field for their category\. Add it by POST /)])
     expect(values(await report({ component: 'billing' }))).toEqual([1, 1 / 5, (20 * 24 + 9) * 60])
   })
 

@@ -202,6 +202,7 @@ const JENKINS = 'jenkins:JenkinsJob:1:team/app'
 const BITBUCKET = 'bitbucket:BitbucketRepo:1:shop/web'
 const BITBUCKET_SERVER = 'bitbucket_server:BitbucketServerRepo:1:SHOP/repos/web'
 const JIRA = 'jira:JiraBoard:1:8'
+const LINEAR = 'linear:LinearTeam:1:8'
 const CIRCLECI = 'circleci:CircleciProject:1:nine'
 const AZURE = 'azuredevops_go:AzuredevopsRepo:1:ten'
 const AZURE_BOARD = 'azuredevops_go:AzuredevopsRepo:1:eleven'
@@ -275,6 +276,7 @@ const sources = (): TableRow[] => [
   ...issuesOn(GITHUB, 'github'),
   ...issuesOn(GITLAB, 'gitlab'),
   ...issuesOn(JIRA, 'jira'),
+  ...issuesOn(LINEAR, 'linear'),
   ...issuesOn(AZURE_BOARD, 'azuredevops_go'),
   ...buildsIn('plant:Scope:0', 'own'),
   ...buildsIn(GITHUB, 'github'),
