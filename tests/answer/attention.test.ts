@@ -5,7 +5,7 @@ import { updateRows } from '../../src/control-plane/store.ts'
 import { write } from '../../src/database/write.ts'
 import { projectPrMetrics } from '../../src/domain/crossdomain.ts'
 import { cicdDeploymentCommits, cicdPipelines } from '../../src/domain/devops.ts'
-import { pullRequests } from '../../src/domain/pull-requests.ts'
+import { pullRequestComments, pullRequests } from '../../src/domain/pull-requests.ts'
 import { boardIssues, incidents, issues } from '../../src/domain/ticket.ts'
 import { quarantine } from '../../src/plugin-kit/raw/quarantine.ts'
 import { receipts } from '../../src/plugin-kit/raw/receipts.ts'
@@ -148,6 +148,40 @@ describeEachDatabase('what needs attention', (test) => {
       },
     ])
     for (const table of ['project_pr_metrics', 'pull_requests']) await test.database.kysely.deleteFrom(table).execute()
+  })
+
+  it('open changes that nobody looked at are a cause if they wait far longer than usual', async () => {
+    const open = (id: string, days: number) =>
+      pullRequests.row({
+        id,
+        title: `change ${id}`,
+        status: 'OPEN',
+        created_date: ago(days),
+        base_repo_id: 'web',
+        author_id: 'ada',
+      })
+    const reviewed = Array.from({ length: 5 }, (_, place) => `done ${place}`)
+    await write(test.database, [
+      map('shop', 'repos', 'web'),
+      ...reviewed.map((id) =>
+        pullRequests.row({ id, title: id, status: 'MERGED', merged_date: ago(9), base_repo_id: 'web' }),
+      ),
+      ...reviewed.map((id) => projectPrMetrics.row({ project_name: 'shop', id, pr_pickup_time: 1440 })),
+      open('forgotten', 12),
+      open('talked about', 12),
+      open('answered by its author alone', 8),
+      open('young', 2),
+      pullRequestComments.row({ id: 'c1', pull_request_id: 'talked about', account_id: 'bo' }),
+      pullRequestComments.row({ id: 'c2', pull_request_id: 'answered by its author alone', account_id: 'ada' }),
+    ])
+    expect(await ofKind('waiting')).toMatchObject([
+      {
+        sentence: '2 open changes of shop have waited for a first review for up to 12 d; usual is 1 d.',
+        details: ['“change forgotten”, opened 12 d ago', '“change answered by its author alone”, opened 8 d ago'],
+      },
+    ])
+    for (const table of ['project_pr_metrics', 'pull_requests', 'pull_request_comments', 'project_mapping'] as const)
+      await test.database.kysely.deleteFrom(table).execute()
   })
 
   it('a source that stands still is told once the runs of its schedule brought nothing', async () => {

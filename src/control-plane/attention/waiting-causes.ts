@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { counted } from '../../basics/counted.ts'
 import type { Database } from '../../database/database.ts'
 import type { Cause } from '../../metrics/answer/answer.ts'
+import type { Sql } from '../../metrics/calculate/calculation.ts'
 import { changesLinks } from '../../metrics/policy/policy.ts'
 import { summarized } from '../../metrics/read/read.ts'
 import { minutesInWords } from '../../metrics/words/value-words.ts'
@@ -70,39 +71,96 @@ async function openIncidents({ kysely }: Database, question: AttentionQuestion):
   ]
 }
 
-/** Changes that were merged and wait for a deployment. What is usual is the median of those that were deployed. */
+/** What a change waits for. What is usual is the median of those that no longer wait. */
+interface Wait {
+  readonly what: string
+  readonly one: string
+  readonly remedy: string
+  /** How long changes of the range waited: `project`, `id`, `value` in minutes. */
+  readonly ended: (asked: Sql, range: Range) => Sql
+  /** Changes that still wait: `project`, `id`, `title`, and `at`, the time since when. */
+  readonly open: (asked: Sql, range: Range) => Sql
+  readonly since: string
+  /** The policy of a project may find deployments that the stored times do not know. */
+  readonly isByPolicy: boolean
+}
+interface Range {
+  readonly from: Date
+  readonly to: Date
+  /** Those that began later do not wait long yet. */
+  readonly latest: Date
+}
+
+const WAITS: readonly Wait[] = [
+  {
+    what: 'a deployment',
+    one: 'merged change',
+    remedy: 'Deploy them, or see whether a deployment that brought them was not collected.',
+    ended: (asked, { from, to }) => sql`select m.project_name as project, m.id, m.pr_deploy_time as value
+      from project_pr_metrics m
+      where ${asked} and m.pr_deploy_time is not null and m.pr_deployed_date between ${from} and ${to}`,
+    open: (asked, { from, latest }) => sql`select m.project_name as project, pr.id, pr.title, pr.merged_date as at
+      from project_pr_metrics m inner join pull_requests pr on pr.id = m.id
+      where ${asked} and m.pr_deployed_date is null and pr.merged_date between ${from} and ${latest}`,
+    since: 'merged',
+    isByPolicy: true,
+  },
+  {
+    what: 'a first review',
+    one: 'open change',
+    remedy: 'Review them, close what nobody wants any more, or make the pull requests smaller.',
+    ended: (asked, { from, to }) => sql`select m.project_name as project, m.id, m.pr_pickup_time as value
+      from project_pr_metrics m inner join pull_requests pr on pr.id = m.id
+      where ${asked} and m.pr_pickup_time is not null and pr.merged_date between ${from} and ${to}`,
+    // Sources tell of a review by its comments; nothing tells of one that was asked for.
+    open: (asked, { from, latest }) => sql`select m.project_name as project, pr.id, pr.title, pr.created_date as at
+      from project_mapping m inner join pull_requests pr on pr.base_repo_id = m.row_id
+      where ${asked} and m.${sql.id('table')} = 'repos' and pr.merged_date is null and pr.closed_date is null
+        and pr.status = 'OPEN' and pr.created_date between ${from} and ${latest}
+        and not exists (select 1 from pull_request_comments c
+          where c.pull_request_id = pr.id
+            and (coalesce(pr.author_id, '') = '' or c.account_id <> pr.author_id))`,
+    since: 'opened',
+    isByPolicy: false,
+  },
+]
+
 async function waitingChanges(database: Database, question: AttentionQuestion): Promise<Cause[]> {
+  const causes: Cause[] = []
+  for (const wait of WAITS) causes.push(...(await waitingFor(database, question, wait)))
+  return causes
+}
+
+async function waitingFor(database: Database, question: AttentionQuestion, wait: Wait): Promise<Cause[]> {
   const { kysely, dialect } = database
   const { from, to } = question
   const asked = isAsked('m.project_name', question)
-  const deployed = sql`select m.project_name as project, m.id, m.pr_deploy_time as value from project_pr_metrics m
-    where ${asked} and m.pr_deploy_time is not null and m.pr_deployed_date between ${from} and ${to}`
-  const usual = await summarized(dialect, { summary: 'median' }, deployed, { project: sql`project` })
+  const range = { from, to, latest: new Date(to.getTime() - DAY * MINUTE_MS) }
+  const usual = await summarized(dialect, { summary: 'median' }, wait.ended(asked, range), { project: sql`project` })
     .$castTo<{ project: string; value: number; counted: number }>()
     .execute(kysely)
   const usualOf = new Map(usual.rows.map(({ project, ...each }) => [project, each]))
-  const { rows } = await sql<Open>`select m.project_name as project, pr.id, pr.title, pr.merged_date as at
-    from project_pr_metrics m inner join pull_requests pr on pr.id = m.id
-    where ${asked} and m.pr_deployed_date is null
-      and pr.merged_date between ${from} and ${new Date(to.getTime() - DAY * MINUTE_MS)}
-    order by pr.merged_date, pr.id limit ${sql.lit(MOST_ROWS)}`.execute(kysely)
+  const { rows } = await sql<Open>`${wait.open(asked, range)} order by at, id limit ${sql.lit(MOST_ROWS)}`.execute(
+    kysely,
+  )
   const causes: Cause[] = []
   for (const [project, all] of Map.groupBy(rows, (row) => row.project)) {
     const known = usualOf.get(project)
-    // If most changes are never found in a deployment, they do not wait: nothing tells what brought them.
-    if (!known || all.length > Number(known.counted) || changesLinks(await policyOfProject(database, project))) continue
+    // If most changes are never seen to stop waiting, they do not wait: nothing tells what ended it.
+    if (!known || all.length > Number(known.counted)) continue
+    if (wait.isByPolicy && changesLinks(await policyOfProject(database, project))) continue
     const limit = Math.max(DAY, FAR_LONGER * Number(known.value))
     const late = all.filter(({ at }) => (to.getTime() - at.getTime()) / MINUTE_MS > limit)
     const [longest] = late
     if (!longest) continue
-    const many = late.length === 1 ? 'One merged change' : counted(late.length, 'merged change')
+    const many = late.length === 1 ? `One ${wait.one}` : counted(late.length, wait.one)
     causes.push({
       kind: 'waiting',
-      sentence: `${many} of ${project} ${late.length === 1 ? 'has' : 'have'} waited for a deployment for up to ${inWords(longest.at, to)}; usual is ${minutesInWords(Number(known.value))}.`,
-      remedy: 'Deploy them, or see whether a deployment that brought them was not collected.',
+      sentence: `${many} of ${project} ${late.length === 1 ? 'has' : 'have'} waited for ${wait.what} for up to ${inWords(longest.at, to)}; usual is ${minutesInWords(Number(known.value))}.`,
+      remedy: wait.remedy,
       page: pageOf([project]),
       cost: late.length,
-      details: detailsOf(late.map((row) => `${nameOf(row)}, merged ${inWords(row.at, to)} ago`)),
+      details: detailsOf(late.map((row) => `${nameOf(row)}, ${wait.since} ${inWords(row.at, to)} ago`)),
     })
   }
   return causes
