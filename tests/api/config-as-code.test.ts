@@ -475,7 +475,10 @@ projects: { pushed: { collect: [{ connection: webhook/fresh }] } }`
     const wrong: readonly (readonly [string, RegExp])[] = [
       [': nonsense: [', /not YAML/],
       ['project: {}', /project is not a known field.*did you mean projects\?/],
-      ['projects: { x: { cron: daily } }', /projects.x: cron is not a known field.*There are: description, metrics/],
+      [
+        'projects: { x: { cron: daily } }',
+        /projects.x: cron is not a known field.*There are: description, targets, metrics/,
+      ],
       [yaml(ALL, `token: ${DEFAULT_TOKEN}`), /token is a secret/],
       [yaml(ALL, 'token: { env: NOT_SET }'), /NOT_SET, which is not set/],
       [yaml(ALL, 'colour: red'), /colour is not known. There are: endpoint/],

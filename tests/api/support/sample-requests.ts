@@ -17,16 +17,17 @@ export function sampleOf(document: any, known: Known) {
     if (schema.enum) return schema.enum[0]
     const choice = (schema.anyOf ?? schema.oneOf ?? schema.allOf)?.[0]
     if (choice && depth < DEEPEST) return sample(choice, name, depth + 1)
-    if (schema.type === 'object' || schema.properties) {
+    // A value that may be null has a list of types.
+    const [type] = [schema.type].flat()
+    if (type === 'object' || schema.properties) {
       const names = Object.keys(schema.properties ?? {}).filter(
         (each) => depth < DEEPEST && (each in known || schema.required?.includes(each)),
       )
       return Object.fromEntries(names.map((each) => [each, sample(schema.properties[each], each, depth + 1)]))
     }
-    if (schema.type === 'array')
-      return depth < DEEPEST && schema.minItems ? [sample(schema.items, name, depth + 1)] : []
-    if (schema.type === 'integer' || schema.type === 'number') return schema.minimum ?? 1
-    if (schema.type === 'boolean') return true
+    if (type === 'array') return depth < DEEPEST && schema.minItems ? [sample(schema.items, name, depth + 1)] : []
+    if (type === 'integer' || type === 'number') return schema.minimum ?? 1
+    if (type === 'boolean') return true
     return schema.format === 'date-time' ? '2026-01-01T00:00:00Z' : 'x'
   }
   return sample
