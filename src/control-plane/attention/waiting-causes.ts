@@ -71,7 +71,7 @@ async function openIncidents({ kysely }: Database, question: AttentionQuestion):
   ]
 }
 
-/** What a change waits for. What is usual is the median of those that no longer wait. */
+/** Something that changes wait for. The usual wait is the median of those that ended. */
 interface Wait {
   readonly what: string
   readonly one: string
