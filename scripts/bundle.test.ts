@@ -63,6 +63,7 @@ const TABLES = ['commander', 'csv-parse', 'kysely', 'pg', 'pino', 're2js', 'zod'
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   up: [...TABLES, 'croner'],
   collect: [...TABLES, 'croner'],
+  answer: [...TABLES, 'croner'],
   metrics: TABLES,
   config: [...TABLES, 'croner', 'yaml'],
   dashboards: ['commander', 'kysely'],

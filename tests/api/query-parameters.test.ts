@@ -137,7 +137,7 @@ describeEachWithTables('parameters of queries', (test) => {
   it('that were seen: filters with swapped and missing letters, and an environment nobody knows', async () => {
     const refused = async (url: string) => (await api.ask('GET', url)).body.message
     expect(await refused('/v1/metrics/change-lead-time?project=first&environmnt=STAGING&form=2020-01-01')).toMatch(
-      /^There is no parameter environmnt; did you mean environment\? There is no parameter form; did you mean from or format\? There are: project, from, /,
+      /^There is no parameter environmnt; did you mean environment\? There is no parameter form; did you mean from or format\? There are: project, group, all, from, /,
     )
     expect(await refused('/v1/service-report?project=first&categry=Outage')).toContain(
       'There is no parameter categry; did you mean issueCategory?',

@@ -112,7 +112,8 @@ describeOneWithTables('collecting from PagerDuty', (test) => {
       mapping('boards', `pagerduty:Service:1:${WEB}`),
       teams.row({ id: 'night', name: 'Night' }),
       userAccounts.row({ account_id: 'pagerduty:User:1:PUSER1', user_id: 'bo' }),
-      teamUsers.row({ team_id: 'night', user_id: 'bo' }),
+      // Smaller teams have no numbers.
+      ...['bo', 'b', 'c', 'd', 'e'].map((user_id) => teamUsers.row({ team_id: 'night', user_id })),
     ])
     await calculate(test.database, 'shop')
     const [first, second] = [alone, both].map((each) => `pagerduty:Incident:1:${each?.incident_number}`)
