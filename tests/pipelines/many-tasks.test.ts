@@ -14,7 +14,7 @@ import { boards, issues, params } from '../support/sample-plugin.ts'
 import { busy, plugins } from './support/busy-plugins.ts'
 import { SECRET_KEY, testControl, untilFinished } from './support/test-control.ts'
 
-const busyRaw = rawTable('sample_busy_issues')
+const busyRaw = rawTable('sample_issues')
 /** Far more tasks than a thread has database connections. */
 const TASKS = 64
 /** More than a batch, so work on the first batch begins while the rest is still unread. */

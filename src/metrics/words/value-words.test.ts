@@ -58,7 +58,12 @@ it('a change says by how much, and whether it is for the better', () => {
   expect(changeOf(changeLeadTime, of(60), of(null)).words).toBe('')
   // If the median week has no deployment, the value and its change are given as numbers of deployments.
   const some = (before: number, now: number) => changeOf(deploymentFrequency, of(0, before), of(0, now))
-  expect(some(1, 10)).toEqual({ difference: 0, direction: 'better', words: '9 deployments more, better' })
+  expect(some(1, 10)).toEqual({
+    difference: 0,
+    direction: 'better',
+    inWords: '9 deployments more',
+    words: '9 deployments more, better',
+  })
   expect(some(4, 3).words).toBe('1 deployment less, worse')
   expect(some(4, 4).words).toBe('as before')
   expect(changeOf(deploymentFrequency, of(1, 30), of(0, 10)).words).toBe('1 day per week less, worse')

@@ -9,7 +9,7 @@ const entity = pluginKit('sample').entityMaker<{ id: number }, { prefix: string 
 const busyIssues = entity(issues, {
   label: 'Issues',
   domainTypes: ['TICKET'],
-  raw: 'sample_busy_issues',
+  raw: 'sample_issues',
   extract: {
     lookups: { board: byKey(boards, 'id', ({ board }) => board) },
     rows: (issue, { read, lookups }) =>
