@@ -51,7 +51,9 @@ describeOneWithTables('a generated client', (test) => {
       data: { cronConfig: '0 1 * * *' },
     })
     expect(await client.getProjects({ pageSize: 1 })).toMatchObject({ status: 200, data: { count: 1 } })
-    expect(await client.getV1MetricsByMetric('deployment-frequency', { project: 'shop' })).toMatchObject({ status: 200 })
+    expect(await client.getV1MetricsByMetric('deployment-frequency', { project: 'shop' })).toMatchObject({
+      status: 200,
+    })
     const connection = await client.postPluginsGithubConnections({
       name: 'main',
       endpoint: 'http://127.0.0.1:9/',

@@ -1,7 +1,7 @@
 /** Where Helm is kept once it is built, and whether `npm test` asks it. */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
@@ -40,7 +40,9 @@ function hashOfRead(): string {
     .sort()
   const hash = createHash('sha256')
   for (const file of files) {
-    if (join(root, file) === checked || !existsSync(join(root, file))) continue
+    // The chart has links to folders, whose files are listed where they are.
+    const isFile = statSync(join(root, file), { throwIfNoEntry: false })?.isFile()
+    if (!isFile || join(root, file) === checked) continue
     hash.update(`${file}\0`).update(readFileSync(join(root, file)))
   }
   return hash.digest('hex')
